@@ -1,6 +1,6 @@
 /**
- * The addresses of the console, and their parameters: searches, filters, periods and selected ids are parameters,
- * so every state can be sent as a link. Pages are separate chunks.
+ * The addresses of the console, and their parameters: searches, filters, periods and selected ids are parameters, so
+ * every state can be shared as a link. Pages are separate chunks.
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFound, PageFailure } from './shell/not-found.tsx';
@@ -8,7 +8,7 @@ import { Shell } from './shell/shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-/** Reads the named parameters of an address as texts, and leaves out what is empty or unknown. */
+/** Reads the named parameters of an address as texts, and drops empty and unknown ones. */
 function texts<const Name extends string>(...names: readonly Name[]) {
   return (search: Record<string, unknown>): { readonly [N in Name]?: string } =>
     Object.fromEntries(
@@ -122,7 +122,7 @@ export const router = createRouter({
   basepath: '/console',
   defaultPreload: 'intent',
   defaultErrorComponent: PageFailure,
-  // Addresses have plain texts, and no quotes around what looks like a number.
+  // Addresses contain plain texts, without quotes around number-like values.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const parameters = new URLSearchParams();

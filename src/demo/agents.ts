@@ -1,6 +1,6 @@
 /**
- * Agents that share a prepaid credit: each holds its largest answer before it asks the model, settles what the answer was,
- * and all stop at the last cent.
+ * Agents that share a prepaid credit: each holds the cost of its largest answer before it calls the model, settles the
+ * actual cost, and all stop at the last cent.
  */
 import { z } from 'zod';
 import { formatCount } from '../app/commands/terminal/number-format.ts';
@@ -14,11 +14,11 @@ import { formatDollarsExact } from './money-format.ts';
 const NAME = 'Lumen Agents';
 const EVENT_TYPE = 'agent_step';
 const AGENTS = 8;
-/** In cents: what was paid ahead, and the price of a token. */
+/** In cents: the prepaid amount, and the price of a token. */
 const CREDIT = decimal('500');
 const TOKEN_PRICE = decimal('0.05');
 const LARGEST_ANSWER = 1_000;
-/** Far more than the credit lasts for. */
+/** Far more rounds than the credit lasts for. */
 const ROUNDS_MAX = 100;
 
 const created = z.object({ data: z.object({ id: z.string() }) });
@@ -43,7 +43,7 @@ interface Told {
   heldAtOnce: Decimal;
 }
 
-/** Returns whether the agents have used what was paid for, and nothing beyond it. */
+/** Returns whether the agents used exactly the prepaid amount. */
 export async function showAgents(api: HttpApi, terminal: Terminal, story: AgentStory): Promise<boolean> {
   const { customerId, contractId } = await createAgentCustomer(api, story);
   const told: Told = { granted: 0, refused: 0, used: ZERO, heldAtOnce: ZERO };
@@ -71,7 +71,7 @@ export async function showAgents(api: HttpApi, terminal: Terminal, story: AgentS
   return isExact;
 }
 
-/** All agents at once. Returns whether any of them was granted its step. */
+/** Runs all agents concurrently. Returns whether any of them was granted its step. */
 async function takeSteps(api: HttpApi, customerId: string, name: string, told: Told): Promise<boolean> {
   const ids = Array.from({ length: AGENTS }, (_, agent) => `${name}-${agent}`);
   const answers = await Promise.all(
@@ -89,12 +89,12 @@ async function takeSteps(api: HttpApi, customerId: string, name: string, told: T
   return granted.length > 0;
 }
 
-/** Tokens of an answer: shorter than the largest one, most of the time. */
+/** Tokens of an answer: usually fewer than the maximum. */
 function answerOf(step: number): number {
   return 300 + ((step * 271) % (LARGEST_ANSWER - 299));
 }
 
-/** A step that fits what is left, and one more token. */
+/** A step that fits the rest, and one more token. */
 async function takeLastStep(
   api: HttpApi,
   customerId: string,

@@ -14,7 +14,7 @@ async function create(api: HttpApi, path: string, body: unknown): Promise<string
   return (await api.call('POST', path, created, body)).data.id;
 }
 
-/** The service's clock: its sandbox clock where it runs on one, else this machine's. */
+/** The service's clock: its sandbox clock if it has one, else this machine's. */
 export async function serviceNow(api: HttpApi, machineNow: () => Instant): Promise<Instant> {
   const answer = await api.send('GET', '/v1/sandbox/clock');
   if (answer.status !== 200) return machineNow();
@@ -22,14 +22,14 @@ export async function serviceNow(api: HttpApi, machineNow: () => Instant): Promi
   return (clock.success ? parseRfc3339(clock.data.data.now) : null) ?? machineNow();
 }
 
-/** Refuses early, with a clear message, where the address or the token is wrong. */
+/** Fails early, with a clear message, if the address or the token is wrong. */
 export async function checkAccess(api: HttpApi): Promise<void> {
   await api.call('GET', '/v1/customers?limit=1', z.object({ data: z.array(z.unknown()) }));
 }
 
 const STRIPE = { billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' };
 
-/** `stripeId`: the customer at Stripe; null: it is not there. */
+/** `stripeId`: the customer at Stripe; null: it does not exist there. */
 export function createCustomer(
   api: HttpApi,
   name: string,
@@ -114,7 +114,7 @@ function rateTerms({ tiers }: PricedGroup) {
   };
 }
 
-/** A contract billed by months that start with it. */
+/** A contract with monthly billing from its start. */
 export function createContract(
   api: HttpApi,
   contract: { customerId: string; rateCardAlias: string; startingAt: Instant; isBilled: boolean },
@@ -146,7 +146,7 @@ export type UsageRow = z.infer<typeof usageRow>;
 const lineItem = z.object({
   name: z.string(),
   product_id: z.string(),
-  /** Lines that take back what balances pay for have none. */
+  /** Applied lines have none. */
   quantity: exactNumber.optional().transform((quantity) => quantity ?? ZERO),
   unit_price: exactNumber.optional(),
   total: exactNumber,
@@ -179,7 +179,7 @@ export interface UsageQuery {
   readonly metricId: string;
   readonly windowSize: WindowSize;
   readonly period: Interval;
-  /** Empty for one value a window. */
+  /** Empty for one value per window. */
   readonly groupKey: readonly string[];
 }
 

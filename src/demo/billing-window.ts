@@ -1,7 +1,7 @@
-/** Which month the demo bills: one billing period that covers all its traffic and that ingest still accepts. */
+/** The month that the demo bills: one billing period that covers all its traffic and that ingest still accepts. */
 import { addMonths, DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
 
-/** No month is longer; ingest takes events up to 34 days old, so any start within this reach is accepted. */
+/** No month is longer; ingest accepts events up to 34 days old, so any start within this range is accepted. */
 const DAYS_IN_MONTH_MAX = 31;
 
 /**

@@ -2,7 +2,7 @@
 import { decimal } from '../core/decimal.ts';
 import type { DemoCustomer, MeteredProduct, PricedGroup, PriceTier } from './scenario.ts';
 
-/** `share` is the part of all requests, `tokensMedian` the size of a typical one. */
+/** `share` is the fraction of all requests, `tokensMedian` the size of a typical one. */
 export const MODELS = [
   { name: 'wren-mini', share: 0.55, tokensMedian: 420, centsPerToken: '0.00004' },
   { name: 'heron', share: 0.33, tokensMedian: 900, centsPerToken: '0.0003' },

@@ -1,9 +1,9 @@
-/** Events in packs as `/v1/ingest` takes them: transaction ids given out, counted in the demo's books, encoded once. */
+/** Events in batches for `/v1/ingest`: transaction ids assigned, counted in the demo's books, encoded once. */
 import { formatInstant } from '../core/time.ts';
 import type { DemoEvent, Scenario } from './scenario.ts';
 import type { Tally } from './tally.ts';
 
-/** The most that one ingest request may hold. */
+/** The maximum of one ingest request. */
 const EVENTS_PER_REQUEST = 100;
 
 export interface EventBatch {

@@ -15,7 +15,9 @@ export function tieredPrice(quantity: Decimal, tiers: readonly PriceTier[]): Dec
   return cents;
 }
 
-/** The price of one product's quantities by group. Throws where a group has no price: the scenario is wrong then. */
+/**
+ * The price of one product's quantities by group. Throws if a group has no price, which is an error of the scenario.
+ */
 export function productPrice(product: MeteredProduct, quantities: ReadonlyMap<string, Decimal>): Decimal {
   const tiersByGroup = new Map(
     product.prices.map(({ groupValues, tiers }) => [groupText(product.pricingGroupKey, groupValues), tiers]),

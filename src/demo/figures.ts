@@ -49,7 +49,7 @@ export function readFigures(subject: Subject, onCustomer: () => void): Promise<C
   });
 }
 
-/** Hour by hour figures of one customer. Days are read side by side: a page holds at most 24 hours. */
+/** Hourly figures of one customer. Days are read concurrently: a page holds at most 24 hours. */
 export async function readHourlyFigures(
   subject: Subject,
   customer: number,
@@ -106,7 +106,7 @@ export function lineQuantities(
   );
 }
 
-/** Totals by key; keys whose total is zero are left out, because a service may or may not list them. */
+/** Totals by key; keys with total zero are left out, because a service may or may not list them. */
 export function addUp(entries: readonly (readonly [string, Decimal])[]): GroupQuantities {
   const totals = new Map<string, Decimal>();
   for (const [key, value] of entries) totals.set(key, (totals.get(key) ?? ZERO).plus(value));

@@ -17,15 +17,15 @@ export interface HttpAnswer {
 
 export interface HttpApi {
   readonly url: string;
-  /** One round trip; any status is an answer. Throws `ConnectionLost` where no answer came. */
+  /** One round trip; any status is an answer. Throws `ConnectionLost` if there was no answer. */
   send(method: 'GET' | 'POST', path: string, body?: Buffer): Promise<HttpAnswer>;
   /** A request whose answer must be 200 and fit `schema`; throws `DemoFailure` otherwise. */
   call<T>(method: 'GET' | 'POST', path: string, schema: z.ZodType<T>, body?: unknown): Promise<T>;
-  /** The bytes of an answer in the form `accept`, which must be 200; throws `DemoFailure` otherwise. */
+  /** The bytes of an answer in the format `accept`, which must be 200; throws `DemoFailure` otherwise. */
   read(method: 'GET' | 'POST', path: string, accept: string, body?: unknown): Promise<Buffer>;
 }
 
-/** No answer came: the request may or may not have had its effect. */
+/** There was no answer: the request may or may not have had its effect. */
 export class ConnectionLost extends DemoFailure {}
 
 export interface HttpApiOptions {
@@ -124,7 +124,7 @@ function refusal(base: string, method: string, path: string, answer: HttpAnswer)
   return new DemoFailure(`${method} ${path} was answered ${answer.status}: ${answerMessage(answer.text)}`);
 }
 
-/** The `message` of an error body, or the beginning of whatever came instead. */
+/** The `message` of an error body, or the beginning of any other body. */
 export function answerMessage(text: string): string {
   try {
     const parsed = messageBody.safeParse(JSON.parse(text));

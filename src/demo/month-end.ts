@@ -1,6 +1,7 @@
 /**
  * The month end of the demo. The clock of its server moves past the end of the billing period, and the invoices are
- * issued and delivered to a stand-in of Stripe on this machine. The sums of both sides are printed, and must be equal.
+ * issued and delivered to a stand-in of Stripe on this machine. The totals of both sides are printed, and must be
+ * equal.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ import type { StripeStandIn } from './stripe/stand-in.ts';
 
 /** Invoices are issued a day after their period. */
 const BEHIND_MS = DAY_MS + HOUR_MS;
-/** Requests to a test account are held below 25 a second. */
+/** Requests to a test account are limited to 25 a second. */
 const WAIT_MAX_MS = 300 * SECOND_MS;
 const WAIT_MS = 100;
 const ROWS_MAX = 8;
@@ -75,7 +76,7 @@ export async function showMonthEnd(
 /** Stripe moves an amount below its minimum to the balance of the customer, and marks the invoice as paid. */
 const ARRIVED: ReadonlySet<string> = new Set(['FINALIZED', 'PAID']);
 
-/** The invoices of a customer that are issued, when all of them have arrived. */
+/** The issued invoices of a customer, when all of them are delivered. */
 async function deliveredOf(
   api: HttpApi,
   customerId: string,

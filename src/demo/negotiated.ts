@@ -1,7 +1,7 @@
 /**
- * One customer with negotiated terms, beside those whose sums are proved: an override, a composite product, a
- * subscription, a scheduled charge, two commits and a credit. Shows its invoice, explains one of its lines, and writes
- * what finance carries away.
+ * One customer with negotiated terms, separate from the customers whose totals are proved: an override, a composite
+ * product, a subscription, a scheduled charge, two commits and a credit. Shows its invoice, explains one of its lines,
+ * and writes the files for finance.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ export interface DemoOptions {
   readonly traceFile: string | null;
   readonly events: number;
   readonly customers: number;
-  /** Keep the data of the server that the demo started. */
+  /** Keep the data of the server started by the demo. */
   readonly keep: boolean;
 }
 

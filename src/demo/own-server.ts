@@ -1,6 +1,6 @@
 /**
- * The demo's own server: a child process on temporary data and a free port, gone when the demo is.
- * It sees nothing of the caller's environment, so it can reach no database that the caller configured.
+ * The demo's own server: a child process on temporary data and a free port, which ends with the demo. It does not
+ * inherit the caller's environment, so it can access no database that the caller configured.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -21,20 +21,22 @@ export interface OwnServer {
   readonly url: URL;
   readonly token: string;
   readonly dataDirectory: string;
-  /** Ends the process and, unless the data is to be kept, removes its directory. Never throws for a process that is gone. */
+  /**
+   * Ends the process and, unless the data are kept, removes its directory. Never throws for a process that has ended.
+   */
   stop(options: { keepData: boolean }): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
-/** As `npm start` sets it: queries to the embedded ClickHouse run on these threads. */
+/** As set by `npm start`: queries to the embedded ClickHouse run on these threads. */
 const WORKER_THREADS = '16';
 const READY_WITHIN_MS = 60_000;
 const POLL_EVERY_MS = 50;
-/** A draining server writes its last batch and stops two databases; what takes longer is stuck. */
+/** A draining server writes its last batch and stops two databases; after this time it is stuck. */
 const STOP_WITHIN_MS = 20_000;
 const OUTPUT_KEPT_CHARACTERS = 4_000;
 
-/** Starts the server and waits until it is ready. Where that fails, nothing stays on the machine. */
+/** Starts the server and waits until it is ready. If that fails, nothing is left on the machine. */
 export async function startOwnServer(
   signal: AbortSignal,
   { now, stripe }: { readonly now: Instant; readonly stripe: Pick<StripeStandIn, 'url'> },
@@ -42,7 +44,7 @@ export async function startOwnServer(
   const entry = join(PACKAGE_ROOT, 'dist/main.js');
   if (!existsSync(entry)) throw new DemoFailure('the service is not built yet: run "npm run build" first');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-demo-'));
-  // PostgreSQL refuses to run as root; the user it runs as must be able to walk through this directory.
+  // PostgreSQL refuses to run as root; its user must be able to traverse this directory.
   await chmod(dataDirectory, 0o711);
   const token = randomBytes(24).toString('base64url');
   const port = await freePort();
@@ -85,7 +87,7 @@ export async function startOwnServer(
   return { url, token, dataDirectory, stop };
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at this moment. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   probe.listen(0, HOST);
@@ -97,7 +99,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Keeps the end of what the server writes, for the case that it does not start. */
+/** Keeps the end of the server's output, in case it does not start. */
 function collectOutput(child: ChildProcess): () => string {
   let kept = '';
   const keep = (chunk: Buffer) => {
@@ -105,7 +107,7 @@ function collectOutput(child: ChildProcess): () => string {
   };
   child.stdout?.on('data', keep);
   child.stderr?.on('data', keep);
-  // A server that ends on its own closes the pipe we hold open; that is not our failure.
+  // A server that ends by itself closes the pipe we hold open; that is not our failure.
   child.stdin?.on('error', () => {});
   return () => kept.trim();
 }
@@ -135,7 +137,7 @@ async function isReady(url: URL, signal: AbortSignal): Promise<boolean> {
     await response.arrayBuffer();
     return response.ok;
   } catch {
-    // Not listening yet, or interrupted: the caller looks at the signal.
+    // Not listening yet, or interrupted: the caller checks the signal.
     return false;
   }
 }

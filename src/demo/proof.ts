@@ -1,6 +1,6 @@
 /**
  * The proof: compares the demo's own sums with everything the service reported, to the last digit. Building the
- * comparison is pure. A line agrees only if every customer and group that it sums agrees.
+ * comparison is pure. A line agrees only if every customer and group in its sum agrees.
  */
 import { Decimal, sum, ZERO } from '../core/decimal.ts';
 import { productPrice } from './expected-price.ts';
@@ -24,7 +24,7 @@ interface ProofPart {
   readonly actual: Decimal;
 }
 
-/** One line of the proof: where the figure was read, and the comparisons that it consists of. */
+/** One line of the proof: the source of the figure, and its comparisons. */
 export interface ProofLine {
   readonly source: string;
   /** Money is in cents. */
@@ -34,7 +34,7 @@ export interface ProofLine {
 
 export interface ProofSection {
   readonly title: string;
-  /** The figure of the demo's own books, shown above the lines; null where each line has its own. */
+  /** The figure of the demo's own books, shown above the lines; null if each line has its own. */
   readonly own: { readonly label: string; readonly kind: ProofLine['kind']; readonly value: Decimal } | null;
   readonly lines: readonly ProofLine[];
 }
@@ -70,7 +70,7 @@ export function deliverySection(report: SendReport): ProofSection {
   };
 }
 
-/** Sections over all customers: one a product, one for the money. `own` names the demo's side of the comparison. */
+/** Sections over all customers: one per product, one for the money. `own` names the demo's side of the comparison. */
 export function customerSections(
   subject: Subject,
   tally: Tally,

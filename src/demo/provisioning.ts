@@ -1,4 +1,7 @@
-/** Creates what a scenario needs in the service: metrics, products, one rate card with all prices, customers, contracts. */
+/**
+ * Creates the objects of a scenario in the service: metrics, products, one rate card with all prices, customers,
+ * contracts.
+ */
 
 import type { Interval } from '../core/time.ts';
 import { mapConcurrently } from '../runtime/concurrently.ts';
@@ -25,11 +28,11 @@ const CONCURRENCY = 4;
 interface Provisioning {
   readonly scenario: Scenario;
   readonly period: Interval;
-  /** Keeps names and aliases of several runs on one server apart. */
+  /** Distinguishes names and aliases of several runs on one server. */
   readonly runId: string;
-  /** The index of a customer that gets its ingest alias only by `setIngestAliases` later, or null. */
+  /** The index of a customer whose ingest alias is set later by `setIngestAliases`, or null. */
   readonly lateAlias: number | null;
-  /** Where the customers are billed; null: nowhere. */
+  /** The billing provider of the customers; null: none. */
   readonly stripe: Pick<StripeStandIn, 'state'> | null;
 }
 

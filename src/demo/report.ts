@@ -18,7 +18,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const DAYS_PER_LABEL = 7;
 const HOURS_PER_LABEL = 6;
-/** Differences that are printed one by one; the rest is counted. */
+/** Maximum differences that are printed; the rest is counted. */
 const DIFFERENCES_SHOWN_MAX = 5;
 
 /** `21 Oct`. */
@@ -72,7 +72,7 @@ export function invoiceLines(invoice: Invoice, products: readonly MeteredProduct
   );
 }
 
-/** One row a day that has usage. Amounts are rounded for reading; the totals row is exact. */
+/** One row per day with usage. Amounts are rounded for display; the totals row is exact. */
 export function dailyBreakdownLines(figures: CustomerFigures, subject: Subject): string[] {
   const { products } = subject.scenario;
   const ids = subject.provisioned.productIds;
@@ -84,7 +84,7 @@ export function dailyBreakdownLines(figures: CustomerFigures, subject: Subject):
     [window.total, ...quantities].some((value) => !value.eq(ZERO)),
   );
   const columns = products.map((product) => ({
-    // An increment of distinct values is the number of those that the month had not seen before.
+    // An increment of distinct values is the number of values that are new in the month.
     title: product.aggregation === 'UNIQUE' ? `New ${product.unit}` : capitalised(product.unit),
     align: 'right' as const,
   }));
@@ -153,7 +153,7 @@ function format(kind: ProofLine['kind'], value: Decimal): string {
   return kind === 'money' ? formatDollarsExact(value) : formatExact(value);
 }
 
-/** How many comparisons the check marks stand for. */
+/** The number of comparisons that the check marks represent. */
 export function comparisons(sections: readonly ProofSection[]): Decimal {
   const counts = sections.flatMap((section) =>
     section.lines.map((line) => decimal(String(line.parts.length))),

@@ -1,6 +1,6 @@
 /**
- * The demo (`tallyhouse demo`): starts its own server where none is given, tells the story, and removes every process
- * and all data at its end, also after Ctrl-C.
+ * The demo (`tallyhouse demo`): starts its own server if none is given, tells the story, and removes every process and
+ * all data at its end, also after Ctrl-C.
  */
 
 import { formatSeconds } from '../app/commands/terminal/number-format.ts';
@@ -19,7 +19,7 @@ const EXIT_AGREES = 0;
 const EXIT_FAILED = 1;
 const EXIT_INTERRUPTED = 130;
 
-/** Returns the exit code. Throws a `DemoFailure` for what the user can correct. */
+/** Returns the exit code. Throws a `DemoFailure` for errors that the user can fix. */
 export async function runDemo(options: DemoOptions): Promise<number> {
   const terminal = createTerminal(process.stdout);
   const interruption = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * The parts that both demos have in common: products metered by one metric each and priced by group, and the events
- * that the customers send. Plain data; the other modules work with it.
+ * The parts shared by both demos: products metered by one metric each and priced by group, and the events that the
+ * customers send. Plain data; the other modules work with it.
  */
 import type { Decimal } from '../core/decimal.ts';
 import type { Instant } from '../core/time.ts';
@@ -10,18 +10,18 @@ export type DemoAggregation = 'COUNT' | 'SUM' | 'UNIQUE';
 /** `size` is the width of the tier in units; null in the last one. */
 export interface PriceTier {
   readonly size: Decimal | null;
-  /** Cents a unit. */
+  /** Cents per unit. */
   readonly price: Decimal;
 }
 
 export interface PricedGroup {
-  /** Empty for a product with one price for everything. */
+  /** Empty for a product with a single price. */
   readonly groupValues: Readonly<Record<string, string>>;
   /** One tier means a flat rate. */
   readonly tiers: readonly PriceTier[];
 }
 
-/** A product together with the metric that measures it. */
+/** A product with its metric. */
 export interface MeteredProduct {
   readonly name: string;
   /** The word for one unit of the quantity: `tokens`. */
@@ -35,7 +35,7 @@ export interface MeteredProduct {
 
 export interface DemoCustomer {
   readonly name: string;
-  /** How its events name it. */
+  /** The alias in its events. */
   readonly alias: string;
 }
 

@@ -11,7 +11,7 @@ import { formatDollarsExact, formatDollarsRounded } from './money-format.ts';
 
 const NAME = 'Fjord Legal';
 const EVENT_TYPE = 'assistant_request';
-/** In cents: of a request, of a seat in a month, and what a seat may use of that. */
+/** In cents: the price of a request, of a seat per month, and the included allowance of a seat. */
 const PRICES = { request: 10, seat: 3_000, allowance: 500 };
 /** Requests of each seat. The allowance pays for 50 of them. */
 const REQUESTS = { ada: 64, bob: 21, cleo: 12 };
@@ -71,7 +71,7 @@ function seatLines(seats: z.output<typeof seatBalances>['data']): string[] {
   );
 }
 
-/** Ada and bob are there from the start, cleo from the middle of the time until now. Returns the ids. */
+/** Ada and bob are assigned from the start, cleo from the middle of the time until now. Returns the ids. */
 async function createSeatCustomer(api: HttpApi, story: SeatStory) {
   const { period, runId, now } = story;
   const alias = `fjord-legal-${runId}`;

@@ -1,7 +1,7 @@
 /**
- * Sends batches to `/v1/ingest` over several connections, the way a careful producer does: what was
- * refused for being busy, or never answered, is sent again with the same transaction ids. On purpose it
- * also sends some batches twice, at once or one after the other, to show that nothing counts twice.
+ * Sends batches to `/v1/ingest` over several connections, like a careful producer: requests refused as busy, or never
+ * answered, are sent again with the same transaction ids. It also sends some batches twice on purpose, concurrently or
+ * one after the other, to show that nothing counts twice.
  */
 import { z } from 'zod';
 import type { Progress } from '../app/commands/terminal/progress.ts';
@@ -13,12 +13,12 @@ import { answerMessage, ConnectionLost, type HttpAnswer, type HttpApi } from './
 export interface SendReport {
   /** Different events sent. */
   events: number;
-  /** Events of the batches that were sent a second time on purpose. */
+  /** Events of the batches that were sent twice on purpose. */
   repeatedEvents: number;
-  /** The outcomes that the service reported for them, over all answers. */
+  /** The outcomes that the service reported, over all answers. */
   accepted: number;
   duplicates: number;
-  /** Requests that had to be sent again: answered busy, or not answered. */
+  /** Requests that had to be sent again: refused as busy, or not answered. */
   retries: number;
 }
 
@@ -33,7 +33,7 @@ interface Delivery {
   readonly accepted: number;
   readonly duplicates: number;
   readonly retries: number;
-  /** An answer went missing on the way: the next one then says "duplicate" for what the lost one accepted. */
+  /** An answer was lost: the next one then reports "duplicate" for events that the lost one accepted. */
   readonly answerLost: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function sendBatches(
       const next = await batches.next();
       if (next.done === true) return;
       started++;
-      // A trace of a few batches has its repeats too: the first batch is always one of them.
+      // A trace of a few batches has repeats too: the first batch is always one of them.
       const repeat = started % REPEAT_EVERY === 1;
       const deliveries = await deliverOften(api, next.value, repeat, started % (2 * REPEAT_EVERY) === 1);
       enter(report, next.value, deliveries);

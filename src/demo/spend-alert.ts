@@ -17,7 +17,7 @@ import { formatDollarsExact } from './money-format.ts';
 
 const TYPE = 'spend_threshold_reached';
 const WAIT_MS = 60_000;
-/** The share of what the customer has spent that the alert is set to. */
+/** The threshold as a share of the customer's spend. */
 const SHARE = '0.8';
 
 const createdWebhook = z.object({ data: z.object({ id: z.string(), secret: z.string() }) });
@@ -30,7 +30,7 @@ export interface AlertStory {
   readonly spent: Decimal;
 }
 
-/** Prints the verified message. The server must be allowed to reach this machine. */
+/** Prints the verified message. The server must be allowed to send to this machine. */
 export async function showSpendAlert(
   api: HttpApi,
   terminal: Terminal,
@@ -49,7 +49,7 @@ export async function showSpendAlert(
     await api.call('POST', '/v1/webhooks/archive', z.object({}), { id: data.id });
     terminal.heading(`Spend alert: ${customerName} at ${formatDollarsExact(threshold)}`);
     terminal.line(`  ${Math.round(performance.now() - begun)} ms later, signature verified:`);
-    // With all digits of its numbers.
+    // Keeps all digits of its numbers.
     const lines = stringify(parse(body), null, 2) ?? '';
     for (const line of lines.split('\n')) terminal.line(`  ${line}`);
   } finally {
@@ -57,7 +57,7 @@ export async function showSpendAlert(
   }
 }
 
-/** Of the bytes as they came, before anything is parsed. */
+/** Verifies the received bytes, before anything is parsed. */
 function requireSignature(headers: IncomingHttpHeaders, body: string, secret: string): void {
   const signed = `${headers['x-metronome-date']}\n${body}`;
   const expected = createHmac('sha256', secret).update(signed).digest('hex');

@@ -1,6 +1,6 @@
 /**
- * Loaded into the demo's own server before anything else (`node --import`): when the demo ends, for whatever
- * reason, the pipe to its standard input closes and the server shuts down normally.
+ * Loaded into the demo's own server before anything else (`node --import`): when the demo ends, for any reason, the
+ * pipe to its standard input closes and the server shuts down normally.
  */
 import type { Socket } from 'node:net';
 
@@ -10,5 +10,5 @@ stdin.on('close', () => {
   process.kill(process.pid, 'SIGTERM');
 });
 stdin.resume();
-// The pipe alone must not keep a server alive that has drained.
+// The pipe alone must not keep a drained server alive.
 stdin.unref?.();

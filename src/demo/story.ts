@@ -39,33 +39,33 @@ export interface Story {
   readonly period: Interval;
   readonly events: Iterable<DemoEvent> | AsyncIterable<DemoEvent>;
   readonly eventCount: number;
-  /** The days that the chart shows. Up to two days are drawn by hour. */
+  /** The days shown in the chart. Up to two days are drawn by hour. */
   readonly chartPeriod: Interval;
   /** The name of the demo's own sums: "sent by the demo". */
   readonly ownBooks: string;
-  /** A customer that gets its alias only when its events are in; null for none. */
+  /** A customer that gets its alias only after its events are stored; null for none. */
   readonly lateAlias: number | null;
-  /** The service's time; null without customers of negotiated terms and of seats. */
+  /** The service's time; null without the customers with negotiated terms and with seats. */
   readonly negotiatedAt: Instant | null;
-  /** The same requests by token of AI models; null where the events are no such requests. */
+  /** The same requests by token of AI models; null if the events are not such requests. */
   readonly tokenRequests: AsyncIterable<TokenRequest> | null;
 }
 
 /**
- * Connections of the producer. Each waits until its events are on disk, and what waits together is
- * written together: with few of them the disk's latency sets the pace, not the service.
+ * Connections of the producer. Each waits until its events are on disk, and waiting events are written together: with
+ * few connections the disk's latency sets the pace, not the service.
  */
 const CONNECTIONS = 32;
 const HOURLY_CHART_DAYS_MAX = 2;
 
-/** Keeps the names, aliases and transaction ids of several runs against one server apart. */
+/** Distinguishes the names, aliases and transaction ids of several runs against one server. */
 export function newRunId(): string {
   return randomBytes(4).toString('hex');
 }
 
 /**
- * Runs the demo and returns whether all sums agree. `isReached`: the server can send messages to this machine. `stripe`: where
- * its invoices are delivered to; null: nowhere.
+ * Runs the demo and returns whether all sums agree. `isReached`: the server can send messages to this machine.
+ * `stripe`: the target of its invoices; null: none.
  */
 export async function tellStory(
   api: HttpApi,
@@ -130,7 +130,7 @@ export async function tellStory(
   return agrees;
 }
 
-/** Whether the service still says of every invoice what was shown: nothing that the demo did since may change one. */
+/** Whether the service still returns every invoice as it was shown: nothing that the demo did since may change one. */
 async function showAfterwards(
   terminal: Terminal,
   { api, provisioned, period }: Subject,
@@ -151,7 +151,7 @@ async function showAfterwards(
   return changed === 0;
 }
 
-/** Whether the margin per model agrees; true where there is none to show. */
+/** Whether the margin per model agrees; true if there is none to show. */
 async function showMargin(api: HttpApi, terminal: Terminal, story: Story): Promise<boolean> {
   const { tokenRequests: requests, scenario, period, runId } = story;
   if (requests === null) return true;
@@ -219,7 +219,7 @@ function showUsage(
   for (const line of usageChartLines(rows, chartPeriod, byHour ? 'HOUR' : 'DAY')) terminal.line(line);
 }
 
-/** The first product that is measured in a sum: it shows the shape of the traffic best. */
+/** The first product measured as a sum: it shows the shape of the traffic best. */
 function chartProduct(scenario: Scenario): number {
   return Math.max(
     0,

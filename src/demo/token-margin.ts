@@ -1,6 +1,6 @@
 /**
- * The same requests once more on a managed rate card: the service has the prices of the AI models and a markup, and
- * says what each model leaves over its provider's price.
+ * The same requests on a managed rate card: the service has the prices of the AI models and a markup, and reports the
+ * margin of each model over its provider's price.
  */
 import { z } from 'zod';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads a trace of real LLM requests: CSV with the columns TIMESTAMP (UTC), ContextTokens and
- * GeneratedTokens, one request a line. A file is read twice, once for its extent and once for its
- * events, so that it may be larger than the memory. A wrong line stops the demo and is named.
+ * Reads a trace of real LLM requests: CSV with the columns TIMESTAMP (UTC), ContextTokens and GeneratedTokens, one
+ * request a line. A file is read twice, once for its extent and once for its events, so that it may be larger than the
+ * memory. An invalid line stops the demo and is reported.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { parseUsageDecimal, ZERO } from '../core/decimal.ts';

@@ -41,7 +41,7 @@ function tokenProduct(name: string, property: string, centsPerToken: string): Me
   };
 }
 
-/** A trace file that has been read once, so that a wrong file is found before anything is started for it. */
+/** A trace file that has been read once, so that an invalid file is found before anything is started. */
 export interface Trace {
   readonly file: string;
   readonly extent: TraceExtent;

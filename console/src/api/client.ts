@@ -6,10 +6,10 @@
 import { parseExact, writeExact } from './exact.ts';
 import type { Operations } from './operations.gen.d.ts';
 
-/** The credential of the page instead of a session; null: the cookie of the session is used. */
+/** The credential of the page instead of a session; null: the session cookie is used. */
 let authorization: string | null = null;
 
-/** Sends every request of this page with these credentials, which are no token: a dashboard's signed address. */
+/** Sends every request of this page with these credentials in place of a token: a dashboard's signed address. */
 export function speakAs(credentials: string): void {
   authorization = credentials;
 }
@@ -30,11 +30,11 @@ export type InputOf<Key extends OperationKey> = Part<'params', Operations[Key]['
     ? { readonly body?: undefined }
     : { readonly body: Operations[Key]['body'] });
 
-/** A refusal, worded as the API words it. */
+/** A refusal, with the message of the API. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** The body of the answer, where it is JSON. */
+  /** The body of the answer, if it is JSON. */
   readonly details: unknown;
 
   constructor(status: number, message: string, details: unknown) {
@@ -61,7 +61,7 @@ export async function call<Key extends OperationKey>(
   return (text === '' ? undefined : parseExact(text)) as AnswerOf<Key>;
 }
 
-/** As `call`, and refuses an answer that is too large for a page: nothing of it is kept then. */
+/** Like `call`; refuses an answer that is too large for a page and discards it. */
 export async function callBounded<Key extends OperationKey>(
   key: Key,
   input: InputOf<Key>,
@@ -83,7 +83,7 @@ export async function callBounded<Key extends OperationKey>(
   return parseExact(text + decoder.decode()) as AnswerOf<Key>;
 }
 
-/** The answer in another form, such as `text/csv`. */
+/** The answer in another format, such as `text/csv`. */
 export async function callFile<Key extends OperationKey>(
   key: Key,
   input: InputOf<Key>,
@@ -139,7 +139,7 @@ function queryText(query: Readonly<Record<string, string | undefined>>): string 
   return parameters.size === 0 ? '' : `?${parameters}`;
 }
 
-/** A list whose end is not reached after so many pages is shown as far as it was read. */
+/** A list with more pages is shown as far as it was read. */
 const PAGES_MAX = 200;
 
 type PagedKey = {
@@ -153,7 +153,7 @@ type PagedKey = {
 
 type ItemOf<Key extends PagedKey> = AnswerOf<Key>['data'][number];
 
-/** All items of a paged list, page after page. `onPage` learns how many there are so far. */
+/** All items of a paged list, page after page. `onPage` receives the number of items so far. */
 export async function callAll<Key extends PagedKey>(
   key: Key,
   input: InputOf<Key>,

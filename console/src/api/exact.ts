@@ -15,10 +15,10 @@ type SourceReviver = (key: string, value: unknown, context?: { readonly source?:
 
 const nativeParse = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
-/** Chromium 114, Firefox 135, Safari 18.4 and later tell the digits of a number. */
+/** Chromium 114, Firefox 135, Safari 18.4 and later expose the digits of a number. */
 const hasSource = nativeParse('1', (_key, _value, context) => context?.source) === '1';
 
-/** Parses JSON with every number as `Exact`. Throws where the text is no JSON. */
+/** Parses JSON with every number as `Exact`. Throws if the text is not JSON. */
 export function parseExact(text: string): unknown {
   if (!hasSource) return parse(text, null, (digits) => digits as Exact);
   return nativeParse(text, (_key, value, context) =>
@@ -26,12 +26,12 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The text of a body. Numbers in it are created by `numberOf`. */
+/** The text of a body. Create its numbers with `numberOf`. */
 export function writeExact(body: unknown): string {
   return stringify(body) ?? '';
 }
 
-/** A number for a body, with exactly these digits. Throws where the text is no number. */
+/** A number for a body, with exactly these digits. Throws if the text is not a number. */
 export function numberOf(digits: string): Exact {
   return new LosslessNumber(new Big(digits).toFixed()) as unknown as Exact;
 }

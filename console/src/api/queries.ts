@@ -1,4 +1,4 @@
-/** Answers of the API as state of pages: kept for some seconds, cancelled when a page is left, tried again on 5xx. */
+/** Answers of the API as state of pages: cached for some seconds, cancelled when a page is left, retried on 5xx. */
 import {
   QueryClient,
   type UseQueryOptions,
@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { type AnswerOf, ApiError, call, type InputOf, type OperationKey } from './client.ts';
 
-/** A person who goes back and forth sees the same figures at once. */
+/** Navigating back and forth shows the same figures at once. */
 const FRESH_MS = 10_000;
 const TRIES_MAX = 2;
 
@@ -46,7 +46,7 @@ type Options<Key extends OperationKey> = Pick<
   'enabled' | 'refetchInterval' | 'placeholderData' | 'staleTime'
 >;
 
-/** The answer of an operation that reads. */
+/** The answer of a read operation. */
 export function useApi<Key extends OperationKey>(
   key: Key,
   input: InputOf<Key>,
@@ -59,7 +59,7 @@ export function useApi<Key extends OperationKey>(
   } as UseQueryOptions<AnswerOf<Key>>);
 }
 
-/** Has everything that is shown read again: call it after a change. */
+/** Reloads everything that is shown: call it after a change. */
 export function useReadAgain(): () => Promise<void> {
   const client = useQueryClient();
   return () => client.invalidateQueries();

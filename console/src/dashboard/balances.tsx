@@ -1,4 +1,4 @@
-/** Commits and credits: what is left of each, its course, and every entry of its ledger. */
+/** Commits and credits: the amount left of each, its course, and every entry of its ledger. */
 import Big from 'big.js';
 import { useMemo } from 'react';
 import { forPixels } from '../api/exact.ts';
@@ -95,7 +95,7 @@ function Ledger({ balance, words }: { readonly balance: Balance; readonly words:
     { title: words.when, cell: ({ timestamp }) => <Day at={timestamp} /> },
     {
       title: words.entry,
-      // Future entries are of the running draft.
+      // Future entries belong to the current draft.
       cell: ({ type, timestamp }) =>
         entryText(type, words) + (timestamp > view.now ? ` (${words.states.DRAFT})` : ''),
     },
@@ -139,7 +139,7 @@ function courseOf(entries: readonly Entry[], label: string, now: string) {
 
 /** `PREPAID_COMMIT_EXPIRATION` is an expiration. */
 function entryText(type: string, { entries }: Words): string {
-  // Those of postpaid commits, which are no money of the customer, come first.
+  // Names for postpaid commits, whose balance is not the customer's money, are tried first.
   const kind = Object.keys(entries).find((each) => type.endsWith(each));
   return kind === undefined ? type : (entries[kind] ?? type);
 }

@@ -1,4 +1,4 @@
-/** The page of a dashboard: what its signed address shows of one customer. */
+/** The page of a dashboard: the data of one customer that its signed address grants access to. */
 import { useEffect, useMemo } from 'react';
 import { ApiError } from '../api/client.ts';
 import { useApi } from '../api/queries.ts';
@@ -25,7 +25,7 @@ export function Dashboard({ hasEnded }: { readonly hasEnded: boolean }) {
 function Shown({ view, hasEnded }: { readonly view: View; readonly hasEnded: boolean }) {
   const words = useMemo(() => {
     const language = isLanguage(view.options.language) ? view.options.language : 'en';
-    // Before anything below is drawn.
+    // Before anything below is rendered.
     speak(language);
     document.documentElement.lang = language;
     applyLook(view.options.theme, view.colors);

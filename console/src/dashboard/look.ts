@@ -1,4 +1,4 @@
-/** How a dashboard looks: its colours and its theme, as its address says. */
+/** The look of a dashboard: the colours and the theme in its address. */
 
 /** The use of each colour of an address on the page. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {

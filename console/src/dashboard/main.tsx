@@ -1,6 +1,6 @@
 /**
- * Starts a dashboard in its page. The address is signed, and speaks for whoever has it: each request of the page carries
- * the text of the address, and the service answers with what it allows, whatever the page asks for.
+ * Starts a dashboard in its page. The signed address is a bearer credential: each request of the page carries its text,
+ * and the service answers only with what it allows, whatever the page requests.
  */
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';

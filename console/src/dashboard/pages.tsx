@@ -1,16 +1,16 @@
-/** Numbered pages on the API's cursors, without an address: a frame has none that a person sees. */
+/** Numbered pages on the API's cursors, without an address: a frame has none that is visible. */
 import { useState } from 'react';
 import styles from './dashboard.module.css';
 import { useWords } from './shown.tsx';
 
 interface Pages {
-  /** Of the page that is shown; undefined for the first. */
+  /** The cursor of the current page; undefined for the first. */
   readonly cursor: string | undefined;
   readonly number: number;
   /** The cursors of the visited pages after the first one. */
   readonly known: readonly string[];
   open(number: number): void;
-  /** Opens the page after the present one. */
+  /** Opens the next page. */
   next(cursor: string): void;
 }
 

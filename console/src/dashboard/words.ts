@@ -5,7 +5,10 @@ export interface Words {
   readonly titles: Readonly<Record<'invoices' | 'usage' | 'commits_and_credits' | 'credits', string>>;
   readonly states: Readonly<Record<string, string>>;
   readonly kinds: Readonly<Record<string, string>>;
-  /** Of ledgers, by the part after the kind of balance; of postpaid commits, by all of it. */
+  /**
+   * Words for ledger entries, by the part of the type after the kind of balance; for postpaid commits, by the whole
+   * type.
+   */
   readonly entries: Readonly<Record<string, string>>;
   readonly invoice: string;
   readonly draft: string;
@@ -22,7 +25,7 @@ export interface Words {
   readonly amount: string;
   readonly tier: string;
   readonly prorated: string;
-  /** Of an amount that a postpaid commit counts. */
+  /** The note on an amount that counts towards a postpaid commit. */
   readonly counted: string;
   readonly allInvoices: string;
   readonly draftNote: string;
@@ -40,9 +43,9 @@ export interface Words {
   readonly noMetrics: string;
   readonly noUsage: string;
   readonly left: string;
-  /** Of a postpaid commit: what is left of it is no money of the customer. */
+  /** For a postpaid commit: the amount left is not the customer's money. */
   readonly toSpend: string;
-  /** The remaining part of the grant. */
+  /** Introduces the grant of which an amount is left. */
   readonly of: string;
   readonly ledger: string;
   readonly when: string;

@@ -1,12 +1,12 @@
 /**
- * The language of a page: that of its dates and numbers, and of the words in common parts. The console speaks English;
- * a dashboard speaks what its address says, which is set once, before anything is drawn.
+ * The language of a page: of its dates and numbers, and of the words in common parts. The console is in English; the
+ * language of a dashboard is set by its address, once, before anything is rendered.
  */
 
 export type Language = 'en' | 'de' | 'es' | 'fr';
 
 interface Spoken {
-  /** As the browser's formats know it. */
+  /** The locale for the browser's formats. */
   readonly locale: string;
   readonly figures: string;
   readonly day: string;

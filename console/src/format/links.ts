@@ -1,4 +1,4 @@
-/** Links that others have given, such as a billing provider's. */
+/** Links from others, such as a billing provider's. */
 
 /** The link if it has https or http; else undefined: a browser would run code from other schemes. */
 export function webLink(text: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * Amounts for people. They are rounded to the minor unit for the eye only, half away from zero; the exact figure is in
+ * Amounts for people. They are rounded to the minor unit for display only, half away from zero; the exact figure is in
  * the title of the element, and every sum adds exact ones.
  */
 import Big from 'big.js';
@@ -15,7 +15,7 @@ export interface CreditType {
 export interface Currency {
   /** ISO 4217. */
   readonly code: string;
-  /** Decimal places of the minor unit by ISO 4217; browsers know other ones of some currencies. */
+  /** Decimal places of the minor unit by ISO 4217; browsers use other ones for some currencies. */
   readonly places: number;
   /** Amounts are sent in units of 10^-sentPlaces. */
   readonly sentPlaces: number;
@@ -28,15 +28,15 @@ export function currencyOf({ id }: Pick<CreditType, 'id'>): Currency | null {
   return { code, places, sentPlaces };
 }
 
-/** Engines write at most so many places; the API has up to 30 of cents. */
+/** Engines write at most this many places; the API has up to 30 for cents. */
 const PLACES_MAX = 20;
 
-/** An amount that is rounded to nothing has no minus. */
+/** An amount that is rounded to zero has no minus. */
 const WITHOUT_MINUS_ZERO = 'negative';
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** Amounts with at least the places of the minor unit where there is room for them, and at most `placesMax`. */
+/** Amounts with at least the places of the minor unit if `placesMax` allows, and at most `placesMax`. */
 function formatFor({ code, places }: Currency, placesMax = places): Intl.NumberFormat {
   const { locale } = spoken();
   const key = `${locale} ${code} ${placesMax}`;
@@ -58,7 +58,7 @@ export function inUnits(amount: Exact | Big, { sentPlaces }: Currency): Big {
   return new Big(amount).times(new Big(10).pow(sentPlaces === 0 ? 0 : -sentPlaces));
 }
 
-/** Minus as `−`, so that figures stand in line. */
+/** Minus as `−`, so that figures align. */
 function signed(text: string): string {
   return text.replace('-', '−');
 }
@@ -69,7 +69,7 @@ function separator(): string {
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 
-/** A figure with all its digits, also where it has more places than an engine writes. */
+/** A figure with all its digits, even if it has more places than an engine writes. */
 function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFormat): string {
   const [, fraction = ''] = value.toFixed().split('.');
   const written = (format: Intl.NumberFormat, of: Big) =>
@@ -84,7 +84,7 @@ function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFo
   return `${value.lt(0) ? '−' : ''}${texts.join('')}`;
 }
 
-/** The unit of written amounts: `USD`, where they are sent in cents too. */
+/** The unit of input amounts: `USD`, even though they are sent in cents. */
 export function unitText(unit: CreditType): string {
   return currencyOf(unit)?.code ?? unit.name;
 }
@@ -93,7 +93,7 @@ function writtenIn(format: Intl.NumberFormat, value: Big): string {
   return signed(format.format(value.toFixed() as Intl.StringNumericLiteral));
 }
 
-/** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
+/** `$1,234.57`, or `12.5 tokens` in a custom unit. */
 export function moneyText(amount: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);
   if (currency === null) return `${quantityText(amount)} ${unit.name}`;
@@ -107,12 +107,12 @@ export function priceText(amount: Exact | Big, unit: CreditType): string {
   return withAllPlaces(inUnits(amount, currency), (places) => formatFor(currency, places));
 }
 
-/** More places of an amount or a quantity no document has. */
+/** Documents show at most this many places of an amount or a quantity. */
 export const DOCUMENT_PLACES_MAX = 4;
 
 /**
- * The amount of a line as the PDF prints it: with as many places as its unit price has, at least those of the minor unit
- * and at most four, so that a reader can add up amounts of prices below a cent.
+ * The amount of a line as on the PDF: with as many places as its unit price has, at least those of the minor unit and
+ * at most four, so that a reader can add up amounts of prices below a cent.
  */
 export function lineAmountText(amount: Exact | Big, unitPrice: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);
@@ -148,7 +148,7 @@ export function quantityText(value: Exact | Big): string {
   return withAllPlaces(new Big(value), quantityFormat);
 }
 
-/** A quantity as documents have it, with at most four places; `< 0.0001` where they would all be zeros. */
+/** A quantity as in documents, with at most four places; `< 0.0001` if they would all be zeros. */
 export function documentQuantityText(value: Exact | Big): string {
   const all = new Big(value);
   const least = new Big(10).pow(-DOCUMENT_PLACES_MAX);
@@ -156,11 +156,11 @@ export function documentQuantityText(value: Exact | Big): string {
   return all.gt(0) ? `< ${quantityText(least)}` : `> ${quantityText(least.neg())}`;
 }
 
-/** More places than that are cut, and said to be by an ellipsis. */
+/** Further places are cut, which an ellipsis shows. */
 const PLACES_SHOWN = 8;
 const PLACES_KEPT = 6;
 
-/** A figure of an analysis, cut where the eye stops: `69,444,444.444444…`. */
+/** A figure of an analysis, cut to a readable length: `69,444,444.444444…`. */
 export function shortQuantityText(value: Exact | Big): string {
   const all = new Big(value);
   if (placesOf(all) <= PLACES_SHOWN) return quantityText(all);
@@ -173,7 +173,7 @@ export function changeText(now: Exact | Big, before: Exact | Big): string | null
   return share === null ? null : `${share.gt(0) ? '+' : ''}${signed(share.toFixed(1))} %`;
 }
 
-/** A growth beyond this is that of somebody who had only begun: its percentage tells nothing. */
+/** Beyond this growth the customer had only begun, and the percentage is meaningless. */
 const NEW_PERCENT = 1_000;
 
 /** The change of what somebody spends: `+12.5 %`; `new` after next to nothing; null where there was nothing. */

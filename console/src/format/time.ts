@@ -1,4 +1,4 @@
-/** Instants for people: always in UTC, and always said so where a time of day is shown. */
+/** Instants for people: always in UTC, which is stated with every time of day. */
 import { spoken } from './language.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -11,7 +11,7 @@ const DAY_MS = 86_400 * SECOND_MS;
 
 const SHORT_DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
 
-/** Without its year: `26 Nov` */
+/** Without the year: `26 Nov` */
 export function shortDayText(instant: string): string {
   const at = new Date(instant);
   const { locale } = spoken();
@@ -40,7 +40,7 @@ export function lastDayText(endingBefore: string): string {
   return dayText(new Date(Date.parse(endingBefore) - 1).toISOString());
 }
 
-/** `1 Nov – 30 Nov 2026`: both days are in it. */
+/** `1 Nov – 30 Nov 2026`: both days are included. */
 export function periodText(startingAt: string, endingBefore: string): string {
   const [start, end] = [dayText(startingAt), lastDayText(endingBefore)];
   if (start === end) return start;
@@ -57,7 +57,7 @@ export function agoText(instant: string, now: number): string {
   return `${Math.floor(seconds / 86_400)} days ago`;
 }
 
-/** A month as addresses have it: `2026-11`. */
+/** A month as in addresses: `2026-11`. */
 export function monthOf(instant: string | number): string {
   return new Date(instant).toISOString().slice(0, 7);
 }
@@ -71,7 +71,7 @@ export function isMonth(text: string | undefined): text is string {
   return text !== undefined && /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 }
 
-/** The month so many months later, or earlier where the number is negative. */
+/** The month this many months later, or earlier if the number is negative. */
 export function monthAfter(month: string, months: number): string {
   const at = new Date(`${month}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() + months);
@@ -79,8 +79,8 @@ export function monthAfter(month: string, months: number): string {
 }
 
 /**
- * The month of an invoice, as the filter `month` of the API has it: the one in which its billing period ends, where an end
- * at midnight of the first belongs to the month before; without a period that of its issue.
+ * The month of an invoice, as in the API's filter `month`: the month in which its billing period ends, where an end at
+ * midnight of the first belongs to the month before; without a period, the month of its issue.
  */
 export function monthOfInvoice(invoice: {
   readonly end_timestamp?: string | undefined;

@@ -1,4 +1,4 @@
-/** Words of finance for what the API names in its own way. */
+/** The finance terms for names of the API. */
 
 /** `1 invoice`, `1,234 invoices`. */
 export function countText(count: number, one: string, many = `${one}s`): string {
@@ -8,7 +8,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 interface DeliveryWords {
   /** The state, on its own. */
   readonly state: string;
-  /** A count of invoices in it, as the beginning of a sentence, where it needs a person. */
+  /** The beginning of a sentence for a number of invoices in this state, if they need attention. */
   readonly needs?: readonly [one: string, many: string];
 }
 
@@ -55,7 +55,7 @@ export function deliveryCountText(status: string, count: number): string {
   return countText(count, one, many);
 }
 
-/** Of ledgers, by the part of the type after the kind of balance. */
+/** Words for ledger entries, by the part of the type after the kind of balance. */
 const ENTRIES: Readonly<Record<string, string>> = {
   SEGMENT_START: 'Granted',
   INITIAL_BALANCE: 'Granted',
@@ -69,14 +69,14 @@ const ENTRIES: Readonly<Record<string, string>> = {
   EXPIRATION: 'Expired',
 };
 
-/** Of postpaid commits, whose balance is what is still to be spent. */
+/** Words for postpaid commits, whose balance is the amount still to be spent. */
 const POSTPAID_ENTRIES: Readonly<Record<string, string>> = {
   ...ENTRIES,
   INITIAL_BALANCE: 'Minimum agreed',
   AUTOMATED_INVOICE_DEDUCTION: 'Counted towards it',
 };
 
-/** An entry of a ledger; the grant of a balance that was rolled over says so. */
+/** An entry of a ledger; the grant of a rolled-over balance states that. */
 export function entryText(type: string, isRolledOver: boolean): string {
   const kind = type.replace(/^(?:PREPAID_COMMIT|POSTPAID_COMMIT|CREDIT)_/, '');
   if (kind === 'SEGMENT_START' && isRolledOver) return 'Rolled over from the contract before';

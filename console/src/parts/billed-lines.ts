@@ -1,4 +1,4 @@
-/** Which lines of an invoice count in its total, and which of their figures are rounded for reading. */
+/** Which lines of an invoice count in its total, and which of their figures are rounded for display. */
 import Big from 'big.js';
 import type { Exact } from '../api/exact.ts';
 import { type CreditType, currencyOf, DOCUMENT_PLACES_MAX, inUnits } from '../format/money.ts';
@@ -16,12 +16,12 @@ export function isApplied({ type }: Pick<BilledLine, 'type'>): boolean {
   return type === 'applied_commit_or_credit';
 }
 
-/** Usage that a postpaid commit covers is due nevertheless: the line that takes it back is not in the total. */
+/** Usage that a postpaid commit covers is due nevertheless: its applied line is not in the total. */
 export function countsInTotal(line: Pick<BilledLine, 'type' | 'commit_type'>): boolean {
   return !isApplied(line) || line.commit_type !== 'PostpaidCommit';
 }
 
-/** The name of the commit that a line of the API calls `… applied`. */
+/** The name of the commit in a line that the API calls `… applied`. */
 export function balanceName({ name }: Pick<BilledLine, 'name'>): string {
   return name.replace(/ applied$/, '');
 }

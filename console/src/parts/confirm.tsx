@@ -1,10 +1,10 @@
-/** Says what an action will do, and does it after that. The browser's own dialog keeps focus and keyboard in it. */
+/** Describes an action and runs it after confirmation. The browser's own dialog keeps focus and keyboard in it. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import styles from './dialog.module.css';
 import { Failure } from './states.tsx';
 
 interface ConfirmProps {
-  /** Of the button that opens it and of the one that does it. */
+  /** The label of the button that opens it, and of the one that confirms. */
   readonly action: string;
   readonly title: string;
   readonly kind?: 'main' | 'danger';

@@ -1,4 +1,4 @@
-/** Chooses a customer by name, alias or id: a field with a list of what fits, by keyboard too. */
+/** Selects a customer by name, alias or id: a field with a list of matches, usable by keyboard. */
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useApi } from '../api/queries.ts';
@@ -14,7 +14,7 @@ interface CustomerFieldProps {
   readonly label?: string;
   /** The id of the customer that is chosen. */
   readonly value: string | undefined;
-  /** The text of the field while none is. */
+  /** The text of the field while none is selected. */
   readonly none?: string;
   onChoose(customerId: string | undefined): void;
 }
@@ -47,7 +47,7 @@ function Choice({
     setText(customer?.name ?? '');
     onChoose(customer?.id);
   };
-  // Who presses Enter before the answer to what was typed is there gets the first of that answer, not of the one before.
+  // Enter before the answer to the latest input selects the first match of that answer, not of the previous one.
   useEffect(() => {
     if (!isAwaited || !isSettled) return;
     setAwaited(false);
@@ -125,7 +125,7 @@ function Choice({
   );
 }
 
-/** Customers that fit what is typed, a moment later; until then those that fitted before. */
+/** Customers that match the input, debounced; until then the previous matches. */
 function useFound(
   text: string,
   isOpen: boolean,

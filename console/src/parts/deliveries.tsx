@@ -1,4 +1,4 @@
-/** Invoices by their state at the billing provider, with another attempt. */
+/** Invoices by their state at the billing provider, with a retry. */
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
@@ -13,13 +13,13 @@ import { type Column, Table } from './table.tsx';
 type Invoice = Schemas['Invoice'];
 export type DeliveryStatus = NonNullable<Schemas['ExternalInvoice']['external_status']>;
 
-/** In the order of a delivery, then what goes wrong. */
+/** In the order of a delivery, then the failures. */
 export const DELIVERY_STATUSES = [
   ...(['QUEUED', 'DRAFT', 'FINALIZED', 'SENT', 'PARTIALLY_PAID', 'PAID', 'SKIPPED', 'VOID'] as const),
   ...(['INVALID_REQUEST_ERROR', 'PAYMENT_FAILED', 'UNCOLLECTIBLE', 'DELETED'] as const),
 ] as const satisfies readonly DeliveryStatus[];
 
-/** Deliveries that need a person. */
+/** Deliveries that need attention. */
 export const FAILED_DELIVERIES = [
   'INVALID_REQUEST_ERROR',
   'PAYMENT_FAILED',
@@ -27,10 +27,10 @@ export const FAILED_DELIVERIES = [
   'DELETED',
 ] as const;
 
-/** In the place of a status: invoices that are voided here and were paid there. */
+/** In place of a status: invoices that are voided here and were paid there. */
 export const REFUND_DUE = 'REFUND_DUE';
 
-/** Deliveries that `POST /v1/invoices/deliver` starts again. */
+/** Deliveries that `POST /v1/invoices/deliver` restarts. */
 export function isDeliverable(status: string | undefined): boolean {
   return ['QUEUED', 'INVALID_REQUEST_ERROR', 'DELETED', 'SKIPPED'].includes(status ?? '');
 }
@@ -101,7 +101,7 @@ export function DeliveryTable({
   return <Table label={label} columns={COLUMNS} rows={invoices} keyOf={({ id }) => id} />;
 }
 
-/** Another attempt, with the billing configuration that each contract has now. */
+/** Another attempt, with the current billing configuration of each contract. */
 export function DeliverAgain({ ids }: { readonly ids: readonly string[] }) {
   const refusal = useWriteRefusal();
   const readAgain = useReadAgain();

@@ -1,4 +1,4 @@
-/** Files of the API: CSV of what is seen, and PDFs. */
+/** Files of the API: CSV of the shown data, and PDFs. */
 import { useState } from 'react';
 import { callFile, type InputOf, type OperationKey } from '../api/client.ts';
 import { Failure } from './states.tsx';
@@ -7,12 +7,12 @@ interface DownloadProps<Key extends OperationKey> {
   readonly operation: Key;
   readonly input: InputOf<Key>;
   readonly mediaType: string;
-  /** Under which the browser saves it. */
+  /** The name under which the browser saves it. */
   readonly fileName: string;
   readonly children: string;
 }
 
-/** A button that reads the answer in another form and saves it. */
+/** A button that requests the answer in another format and saves it. */
 export function Download<Key extends OperationKey>(props: DownloadProps<Key>) {
   const [state, setState] = useState<'idle' | 'running' | Error>('idle');
   const run = async () => {
@@ -50,7 +50,7 @@ export function save(content: Blob, fileName: string): void {
 /** First characters that make a spreadsheet read a text as a formula. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
-/** Rows that a page has put together, as CSV (RFC 4180). Texts are never formulas. */
+/** Rows assembled by a page, as CSV (RFC 4180). Texts are never formulas. */
 export function csvOf(header: readonly string[], rows: readonly (readonly CsvCell[])[]): Blob {
   const lines = [header, ...rows].map((cells) => cells.map(cellText).join(','));
   return new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' });

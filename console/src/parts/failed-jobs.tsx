@@ -1,4 +1,4 @@
-/** Jobs that have failed, each with the reason and another attempt at once. */
+/** Failed jobs, each with the reason and a retry. */
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<FailedJob>[] = [
 
 const REFRESH_MS = 5_000;
 
-/** `none`: what stands where nothing has failed. */
+/** `none`: the text if nothing has failed. */
 export function FailedJobs({ none }: { readonly none: string }) {
   const query = useApi('GET /v1/system/failedJobs', {}, { refetchInterval: REFRESH_MS });
   return (

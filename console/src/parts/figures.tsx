@@ -25,7 +25,7 @@ export function Money({ amount, unit }: { readonly amount: Exact | Big; readonly
 /** The amount of a line of an invoice. */
 export function LineAmount(props: {
   readonly amount: Exact | Big;
-  /** Decides how many places are shown; without one, those that the amount has. */
+  /** Decides the number of places; without it, those of the amount. */
   readonly price?: Exact | Big | undefined;
   readonly unit: CreditType;
 }) {
@@ -94,11 +94,11 @@ export function Ago({ at, offsetMs }: { readonly at: string; readonly offsetMs: 
   );
 }
 
-/** An id, of which the beginning is shown; a press copies all of it. */
+/** An id, abbreviated; a click copies all of it. */
 export function CopyId(props: {
   readonly id: string;
   readonly whole?: boolean;
-  /** The text that is shown instead, where the id stands beside it. */
+  /** The text that is shown instead, if the id is visible beside it. */
   readonly label?: string;
 }) {
   const { id, whole = false, label } = props;
@@ -121,7 +121,7 @@ export function CopyId(props: {
   );
 }
 
-/** Browsers keep the clipboard from pages that came over plain HTTP; a selection is copied there. */
+/** Browsers deny the clipboard to pages over plain HTTP; a selection is copied there. */
 async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const field = document.createElement('textarea');
@@ -142,7 +142,7 @@ const TONES: Readonly<Record<string, string>> = {
   ok: 'good',
 };
 
-/** The state of something, in words; the tone only supports it. */
+/** A state, in words; the tone only supports it. */
 export function Status({
   state,
   tone,
@@ -157,7 +157,7 @@ export function Status({
   );
 }
 
-/** A difference: with its sign, and quiet where it is nothing. */
+/** A difference: with its sign, and muted if it is zero. */
 export function Difference({ amount, unit }: { readonly amount: Big; readonly unit: CreditType }) {
   const text = moneyText(amount, unit);
   return (

@@ -1,4 +1,4 @@
-/** The frame of a page: its title, what can be done, sections, figures, tabs. */
+/** The frame of a page: its title, its actions, sections, figures, tabs. */
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useId } from 'react';
 import styles from './page.module.css';
@@ -104,7 +104,7 @@ export function Tabs(props: {
   );
 }
 
-/** A few ways to see or write one thing, of which one is pressed. */
+/** A few ways to see or edit something, one of which is selected. */
 export function Switch<View extends string>(props: {
   readonly label: string;
   readonly views: readonly (readonly [view: View, title: string])[];

@@ -1,6 +1,6 @@
 /**
- * Numbered pages on the API's cursors. The address has the number of the page and its cursor, so that every page can be
- * sent; pages that were seen on the way are remembered while the list stays the same.
+ * Numbered pages on the API's cursors. The address contains the number of the page and its cursor, so that every page
+ * can be shared; visited pages are remembered while the list stays the same.
  */
 import { Link } from '@tanstack/react-router';
 import styles from './table.module.css';
@@ -21,7 +21,7 @@ function seenOf(list: string): Map<number, string> {
   return known;
 }
 
-/** `list`: names the list with its filters. `search`: that of the address. */
+/** `list`: identifies the list with its filters. `search`: that of the address. */
 export function Pager(props: {
   readonly list: string;
   readonly search: PageSearch;

@@ -48,7 +48,7 @@ function draw(element: HTMLElement, props: PlotProps): UPlot {
   const [line = '', soft = ''] = colours.slice(-2);
   const drawn = drawnValues(props);
   const order = series.map((_, index) => index);
-  // Of stacked bars the whole stack is drawn first, and the lower ones over it.
+  // For stacked bars the whole stack is drawn first, and the lower ones over it.
   if (kind === 'bars') order.reverse();
   const font = `11.5px ${getComputedStyle(element).fontFamily}`;
   const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
@@ -83,12 +83,12 @@ function draw(element: HTMLElement, props: PlotProps): UPlot {
   );
 }
 
-/** Without the dust of doubles: 0.30000000000000004 is 0.3. */
+/** Removes rounding errors of doubles: 0.30000000000000004 is 0.3. */
 function roundFigure(split: number): Big {
   return new Big(split.toPrecision(12));
 }
 
-/** Of one window, with some room between windows. */
+/** The share of one window, which leaves a gap between windows. */
 const BARS_WIDTH = 0.78;
 
 function seriesOptions(kind: ChartProps['kind'], colour: string, index: number): UPlot.Series {
@@ -109,13 +109,13 @@ function drawnValues({ series, kind }: ChartProps): (number | null)[][] {
   return kind === 'steps' ? all.map(heldToTheEnd) : all;
 }
 
-/** The figure of the last window stands until its end. */
+/** The figure of the last window is extended to its end. */
 function heldToTheEnd(values: readonly (number | null)[]): (number | null)[] {
   const last = values.findLastIndex((value) => value !== null);
   return [...values, null].map((value, at) => (at === last + 1 ? (values[last] ?? null) : value));
 }
 
-/** In seconds; of steps, the end of the last window too. */
+/** In seconds; for steps, including the end of the last window. */
 function instantsOf({ starts, kind }: ChartProps): number[] {
   const instants = starts.map((start) => Date.parse(start) / 1_000);
   const [last = 0, before = last] = instants.slice(-2).reverse();
@@ -126,7 +126,7 @@ function pixelOf(value: Big | null): number | null {
   return value === null ? null : forPixels(value);
 }
 
-/** For each series the end of the stack with it: above zero, and below it what is negative. */
+/** For each series the end of the stack with it: above zero, and below it for negative ones. */
 function stacked(series: PlotProps['series']): (number | null)[][] {
   const above: number[] = [];
   const below: number[] = [];
@@ -141,7 +141,7 @@ function stacked(series: PlotProps['series']): (number | null)[][] {
   );
 }
 
-/** Bars stand around their instants: half a window more on each side. */
+/** Bars are centred on their instants: half a window more on each side. */
 function timesOf(
   kind: PlotProps['kind'],
   starts: readonly string[],
@@ -167,7 +167,7 @@ function dayLabels(_plot: UPlot, splits: number[]): string[] {
   });
 }
 
-/** A canvas needs the colours themselves, as the present scheme has them. */
+/** A canvas needs the resolved colours of the current scheme. */
 function resolvedColours(element: HTMLElement, colours: readonly string[]): string[] {
   const probe = document.createElement('span');
   element.append(probe);

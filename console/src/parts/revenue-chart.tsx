@@ -1,4 +1,4 @@
-/** Two months of what is billed by day, one over the other. */
+/** Two months of billed amounts by day, overlaid. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';
@@ -19,7 +19,7 @@ interface RevenueProps {
   readonly size?: 'small' | 'large';
 }
 
-/** A chart for each currency. */
+/** One chart per currency. */
 export function RevenueCharts(props: RevenueProps) {
   const units = unitsOf(props.months);
   if (units.length === 0) return <Empty>Nothing is billed in these two months.</Empty>;
@@ -102,7 +102,7 @@ function ChartSwitch({ isCumulative }: { readonly isCumulative: boolean }) {
   );
 }
 
-/** The sums. A month that is running is compared with the same days of the month before. */
+/** The sums. A running month is compared with the same days of the previous month. */
 function RevenueFacts(props: {
   readonly month: string;
   readonly unit: CreditType;

@@ -6,7 +6,7 @@ import type { CreditType } from '../format/money.ts';
 import { daysOf, intervalOf, monthAfter, monthText } from '../format/time.ts';
 import type { Series } from './series.ts';
 
-/** By unit, then by day. */
+/** Revenue by unit, then by day. */
 type Revenue = ReadonlyMap<string, { readonly unit: CreditType; readonly days: ReadonlyMap<string, Big> }>;
 
 export interface TwoMonths {
@@ -52,7 +52,7 @@ function isOver(start: string, now: string): boolean {
   return Date.parse(start) + DAY_MS <= Date.parse(now);
 }
 
-/** The day of the month that is running; undefined where the month is over or still to come. */
+/** The current day of a running month; undefined if the month is over or in the future. */
 export function runningDay(month: string, now: string): string | undefined {
   return daysOf(intervalOf(month)).find((start) => start <= now && !isOver(start, now));
 }
@@ -65,8 +65,8 @@ export function unitsOf({ present, former }: TwoMonths): CreditType[] {
 const DAY_MS = 86_400_000;
 
 /**
- * Both months over the days of the present one. Days that are not over have no figure: a day that is still running would
- * look like one on which nothing was sold.
+ * Both months over the days of the current one. Days that are not over have no figure: a running day would look like
+ * one without sales.
  */
 export function seriesOf(
   month: string,
@@ -90,7 +90,7 @@ export function seriesOf(
   };
 }
 
-/** For each day the sum of all days until its end; none for days that are not over. */
+/** For each day the sum of all days up to its end; none for days that are not over. */
 export function cumulative(series: readonly Series[]): Series[] {
   return series.map((each) => {
     let all = new Big(0);
@@ -104,8 +104,8 @@ export function cumulative(series: readonly Series[]): Series[] {
 }
 
 /**
- * The sums of the days that are over in the present month, and of the same days of the former one; null where all days
- * are over, or none is.
+ * The sums of the completed days of the current month, and of the same days of the previous one; null if all days are
+ * over, or none is.
  */
 export function sameDays([now, before]: readonly Series[]): {
   readonly now: Big;

@@ -4,23 +4,23 @@ import { sum } from '../api/exact.ts';
 import { spoken } from '../format/language.ts';
 
 export interface Series {
-  /** Tells the series apart from others that may have the same label. */
+  /** Distinguishes series with the same label. */
   readonly key: string;
   readonly label: string;
-  /** One for each start; null where there is none. */
+  /** One for each start; null if there is none. */
   readonly values: readonly (Big | null)[];
 }
 
 export interface ChartProps {
-  /** Its content, in words. */
+  /** A description of the content. */
   readonly label: string;
   /** The starts of the windows, in order. */
   readonly starts: readonly string[];
   readonly window: 'hour' | 'day';
   readonly series: readonly Series[];
   /**
-   * `bars` of one instant are stacked, `beside` are two series of bars next to each other, and `steps` hold a figure until
-   * the next one.
+   * `bars` of one instant are stacked, `beside` are two series of bars next to each other, and `steps` hold a figure
+   * until the next one.
    */
   readonly kind: 'bars' | 'beside' | 'lines' | 'steps';
   readonly size?: 'small' | 'large';
@@ -28,20 +28,20 @@ export interface ChartProps {
   readonly isTableOpen?: boolean;
   /** How a figure is written. */
   text(value: Big): string;
-  /** How the figures beside the axis are written, with all their digits: else a label would not be at its height. */
+  /** The format of the axis labels, with all their digits: otherwise a label would not match its height. */
   axisText?(value: Big): string;
 }
 
-/** More than that nobody tells apart; the others together are the last one. */
+/** More series cannot be distinguished; the rest is summed in the last one. */
 const SERIES_MAX = 8;
-/** A dashboard may give colours for ten. */
+/** A dashboard may configure ten colours. */
 const COLOURS = 10;
 
 export function colourOf(index: number, { key }: Pick<Series, 'key'>): string {
   return key === OTHERS ? 'var(--series-rest)' : `var(--series-${(index % COLOURS) + 1})`;
 }
 
-/** The key of what is left out of the largest: no group has an empty one. */
+/** The key of the rest beside the largest series: no group has an empty one. */
 const OTHERS = '';
 
 /** One figure of a series at a start. */
@@ -53,8 +53,8 @@ export interface Point {
 }
 
 /**
- * The largest series over these starts: one for each key, whose figures at a start are added up. A label that several
- * series have is numbered from the second on.
+ * The largest series over these starts: one per key, whose figures at a start are summed. Repeated labels are numbered
+ * from the second on.
  */
 export function seriesFrom(starts: readonly string[], points: Iterable<Point>, max?: number): Series[] {
   const places = new Map(starts.map((start, index) => [start, index]));
@@ -79,7 +79,7 @@ export function seriesFrom(starts: readonly string[], points: Iterable<Point>, m
   );
 }
 
-/** The largest series in the order of their sums, and all others as one. */
+/** The largest series in the order of their sums, and all others summed in one. */
 function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[] {
   const weighed = all
     .map((series) => ({ series, weight: sum(valuesOf(series)).abs() }))

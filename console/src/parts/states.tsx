@@ -1,11 +1,11 @@
-/** The texts where figures are loading, cannot be read, or do not exist. Each says what to do. */
+/** The texts while figures are loading, cannot be read, or do not exist. Each states what to do. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { spoken } from '../format/language.ts';
 import styles from './states.module.css';
 
-/** There is nothing, and why, or what makes something appear. */
+/** The empty state: why there is nothing, or how to create something. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -14,7 +14,7 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Something a person should know of what is shown. */
+/** A note about the shown data. */
 export function Note({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.note} role="note">
@@ -23,7 +23,7 @@ export function Note({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** A refusal in the words of the API, with the way to ask again. */
+/** A refusal in the words of the API, with a retry. */
 export function Failure({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
   const message = error instanceof Error ? error.message : String(error);
   const status = error instanceof ApiError && error.status > 0 ? ` (${error.status})` : '';
@@ -42,7 +42,7 @@ export function Failure({ error, again }: { readonly error: unknown; readonly ag
   );
 }
 
-/** The fault of the field above; nothing where `text` is null. */
+/** The error of the field above; nothing if `text` is null. */
 export function Problem({ text }: { readonly text: string | null }) {
   if (text === null) return null;
   return (
@@ -66,7 +66,7 @@ export function Loading({ what }: { readonly what?: string }) {
   );
 }
 
-/** How far a long read is. */
+/** The progress of a long read. */
 export function Progress(props: {
   readonly label: string;
   readonly done: number;
@@ -84,7 +84,7 @@ export function Progress(props: {
   );
 }
 
-/** Shows what a query has found, or that it is under way, or why it failed. */
+/** Shows the result of a query, or that it is loading, or its failure. */
 export function Loaded<Data>(props: {
   readonly query: UseQueryResult<Data>;
   readonly what?: string;

@@ -1,8 +1,8 @@
 /**
- * Tables of figures: a real `<table>`, headers that stay, figures to the right, sums below. Above 200 rows only those in
- * sight are in the page.
+ * Tables of figures: a real `<table>`, sticky headers, figures to the right, sums below. Above 200 rows only visible
+ * ones are rendered.
  *
- * A table library would bring sorting, grouping and paging, which are the API's here.
+ * A table library would add sorting, grouping and paging, which the API does here.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useRef } from 'react';
@@ -10,10 +10,10 @@ import styles from './table.module.css';
 
 export interface Column<Row> {
   readonly title: string;
-  /** Figures stand to the right. */
+  /** Figures are aligned to the right. */
   readonly kind?: 'text' | 'number';
   cell(row: Row): ReactNode;
-  /** Under the column: a sum. */
+  /** The cell below the column: a sum. */
   readonly foot?: ReactNode;
 }
 
@@ -23,23 +23,23 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   keyOf(row: Row, index: number): string;
-  /** Whether each row is a list of its cells on a phone; by default where the table has more than three columns. */
+  /** Whether each row is a list of its cells on a phone; by default if the table has more than three columns. */
   readonly stacks?: boolean;
-  /** More about a row, below it. */
+  /** Details of a row, below it. */
   below?(row: Row): ReactNode;
 }
 
-/** More rows than that are shown as they are scrolled into sight. */
+/** Above this number, rows are rendered as they are scrolled into view. */
 const PLAIN_ROWS_MAX = 200;
 const ROW_HEIGHT = 31;
-/** Rows on each side that are rendered before they are in sight. */
+/** Rows on each side that are rendered ahead. */
 const OVERSCAN = 16;
 
 export function Table<Row>(props: TableProps<Row>) {
   return props.rows.length > PLAIN_ROWS_MAX ? <LongTable {...props} /> : <PlainTable {...props} />;
 }
 
-/** So many short columns fit a phone. */
+/** This many short columns fit a phone. */
 const PHONE_COLUMNS_MAX = 3;
 
 function doesStack<Row>({ stacks, columns }: TableProps<Row>): boolean {
@@ -123,7 +123,7 @@ interface LongRowProps {
   measure(element: Element | null): void;
 }
 
-/** While a table is scrolled, rows that stay in it are not rendered again. */
+/** While a table is scrolled, visible rows are not rendered again. */
 const LongRow = memo(function LongRow({ columns, row, index, below, measure }: LongRowProps) {
   const more = below?.(row) ?? null;
   return (

@@ -49,5 +49,5 @@ function seriesOf(rows: readonly Schemas['UsageGroup'][], starts: readonly strin
   );
 }
 
-/** Of events without the property. */
+/** The label of events without the property. */
 const NO_VALUE = '(none)';

@@ -1,4 +1,4 @@
-/** Who is signed in, and the clock of the service. */
+/** The signed-in session, and the clock of the service. */
 import { createContext, useContext } from 'react';
 import type { AnswerOf } from '../api/client.ts';
 
@@ -9,11 +9,11 @@ export interface Session {
   readonly scope: 'ingest' | 'read' | 'write';
   /** The clock of the service, when the page was loaded. */
   readonly now: string;
-  /** How far that clock is ahead of the local one, which runs by itself. */
+  /** The offset of that clock from the local one. */
   readonly offsetMs: number;
 }
 
-/** The session of an answer that came just now; null where nobody is signed in. */
+/** The session of an answer received just now; null if nobody is signed in. */
 export function sessionOf({ data, now }: Answer): Session | null {
   if (data === null) return null;
   return { name: data.name, scope: data.scope, now, offsetMs: Date.parse(now) - Date.now() };
@@ -22,14 +22,14 @@ export function sessionOf({ data, now }: Answer): Session | null {
 const context = createContext<Session | null>(null);
 export const SessionProvider = context.Provider;
 
-/** The session. Only below a page that somebody who is signed in sees. */
+/** The session. Only for components below the sign-in. */
 export function useSession(): Session {
   const session = useContext(context);
   if (session === null) throw new Error('nobody is signed in');
   return session;
 }
 
-/** Why a change is not allowed with this token; undefined where it can. */
+/** Why a change is not allowed with this token; undefined if it is. */
 export function useWriteRefusal(): string | undefined {
   const { scope } = useSession();
   return scope === 'write' ? undefined : `This needs a token of scope write; this one has scope ${scope}`;

@@ -1,4 +1,4 @@
-/** The form that turns a token into a session. The token goes to the service once and is kept nowhere here. */
+/** The form that exchanges a token for a session. The token is sent to the service once and stored nowhere here. */
 import { type FormEvent, useEffect, useState } from 'react';
 import { type AnswerOf, type BodyOf, call } from '../api/client.ts';
 import { Failure } from '../parts/states.tsx';
@@ -7,12 +7,12 @@ import styles from './sign-in.module.css';
 type Answer = AnswerOf<'POST /console/session'>;
 
 interface SignInProps {
-  /** Why somebody who was signed in is not any more. */
+  /** Whether an earlier session has ended. */
   readonly hasEnded: boolean;
   onSignedIn(answer: Answer): void;
 }
 
-/** The key that the first start prints after `#`, taken out of the address at once. */
+/** The key that the first start prints after `#`, removed from the address at once. */
 function linkOfAddress(): string | null {
   const link = /^#([\w-]{20,})$/.exec(location.hash)?.[1] ?? null;
   if (link !== null) history.replaceState(null, '', location.pathname + location.search);

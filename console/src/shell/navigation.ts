@@ -1,4 +1,4 @@
-/** The pages that the side leads to, in the order of work. */
+/** The pages in the navigation, in the order of work. */
 export const NAVIGATION = [
   { to: '/', title: 'Start' },
   { to: '/customers', title: 'Customers' },

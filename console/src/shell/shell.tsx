@@ -1,4 +1,4 @@
-/** The frame of every page: who is signed in, the way to every page, and the way out. */
+/** The frame of every page: the session, the navigation, and sign-out. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -42,7 +42,7 @@ function SignedIn({ session, signOut }: { readonly session: Session; signOut(): 
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top.
   useEffect(() => {
-    // Newer browsers answer with a promise, which must not be taken for what cleans up.
+    // Newer browsers return a promise, which must not be mistaken for a cleanup function.
     void window.scrollTo(0, 0);
   }, [pathname]);
   return (

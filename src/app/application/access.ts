@@ -1,4 +1,4 @@
-/** Who asks: tokens, sessions of the console, links to dashboards, and request rates. */
+/** Authentication of callers: tokens, sessions of the console, links to dashboards; and request rates. */
 import { createConsoleSessions } from '../../access/console-sessions.ts';
 import { createDashboardLinks } from '../../access/dashboard-links.ts';
 import { createRateLimits } from '../../access/rate-limits.ts';

@@ -1,4 +1,4 @@
-/** The parts that the program gives to the application, and the interface that it gets. */
+/** The dependencies that the program passes to the application, and its interface. */
 import type { Config } from '../../config.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import type { DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';
@@ -54,26 +54,26 @@ export interface ApplicationParts {
   readonly stores: {
     readonly db: Database;
     readonly clickhouse: ClickHouse;
-    /** Without it, what another process revokes can send events for a few seconds. */
+    /** Without it, a token revoked by another process can send events for a few seconds. */
     readonly listen?: Listen;
-    /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
+    /** Set if an event is acknowledged when it is in a log in front of ClickHouse. */
     readonly blocks?: EventBlocks | undefined;
     /** Absent: usage is read from ClickHouse. Set by tests whose guarantee is not SQL. */
     readonly usageSource?: UsageSource | undefined;
     readonly lostEvents?: LostEvents | undefined;
   } & Pings;
-  /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */
+  /** For tests: hooks between two steps of a delivery, and the duration of a lease. */
   readonly deliveryHooks?: DeliveryHooks | undefined;
-  /** Absent where nothing is known of backups. */
+  /** Absent if backups are not monitored. */
   readonly backups?: Pick<Backups, 'figures'> | undefined;
-  /** Closed while nothing may be changed. */
+  /** Closed while changes are not allowed. */
   readonly gate?: Pick<WriteGate, 'enter' | 'isClosed'> | undefined;
-  /** How often old events are looked for, and those of nobody are counted. */
+  /** How often old events are removed, and events without a customer are counted. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   readonly unmatchedEveryMs?: number | undefined;
-  /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
+  /** Creates the token of the first start and saves it for the operator, or reads the saved one. */
   firstToken(): Promise<{ readonly token: string }>;
-  /** Keeps `text` instead, where the kept token is the former one. */
+  /** Saves `text` instead, if the saved token is the former one. */
   replaceFirstToken?(isFormer: (text: string) => boolean, text: string): void;
 }
 
@@ -81,18 +81,18 @@ export interface Application {
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   readonly routes: App['routes'];
   readonly refuseUnreadable: App['refuseUnreadable'];
-  /** The first token, where it was stored just now and the operator has not seen it yet. */
+  /** The first token, if it was stored just now and has not been shown to the operator yet. */
   readonly newToken: string | null;
-  /** With it: what opens the console once, without entering the token. */
+  /** Set with `newToken`: opens the console once, without entering the token. */
   readonly consoleLink: string | null;
   /** Notes for the operator on a start that is otherwise fine, a line each. */
   readonly notes: readonly string[];
   /** The faults of the stored data and their remedies, a line each; empty when the service is ready. */
   problems(): readonly string[];
-  /** Resolves when no request is being answered, also none whose client has gone. */
+  /** Resolves when no request is being answered, including requests whose client has gone. */
   requestsEnded(): Promise<void>;
-  /** Takes no further job and resolves when the work in progress has ended. */
+  /** Takes no further job and resolves when running work has ended. */
   endJobs(): Promise<void>;
-  /** Called when no request is running any more: ends the jobs, writes the last batch. */
+  /** Call it when no request is running: ends the jobs, writes the last batch. */
   close(): Promise<void>;
 }

@@ -72,7 +72,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
 
 type Parts = Omit<RunningParts, 'access' | 'readiness'>;
 
-/** Those that read and write the stores. None of their work has started. */
+/** The parts that read and write the stores. None of their work has started. */
 async function createParts(
   given: ApplicationParts,
   clock: ServiceClock,
@@ -127,7 +127,7 @@ async function createContext(parts: ContextParts): Promise<RunningParts['context
   };
 }
 
-/** A font of the operator is read at once, so that a wrong path refuses the start. */
+/** A font of the operator is read at once, so that a wrong path fails the start. */
 async function invoicePdfWith(fontFile: string | undefined, log: Logger): Promise<InvoicePdf> {
   const invoicePdf = createInvoicePdf(fontFile, {
     onMissing: (invoice, characters) =>

@@ -1,4 +1,4 @@
-/** The HTTP side of the running service: its routes, and what they answer about it. */
+/** The HTTP side of the running service: its routes, and their answers about the service. */
 import { createAudit } from '../../access/audit.ts';
 import { createIdempotency } from '../../access/idempotency.ts';
 import { createRequestRecords } from '../../access/request-records.ts';

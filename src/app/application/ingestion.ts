@@ -33,7 +33,7 @@ interface IngestParts {
 
 export type Ingestion = Awaited<ReturnType<typeof createIngestion>>;
 
-/** How often to learn which events other processes have stored: the time in which a repeat can slip through. */
+/** How often to read events stored by other processes: the time in which a repeat may be missed. */
 const TAIL_INTERVAL_MS = 1_000;
 
 /** Events are refused until the index of known events is built. */
@@ -98,7 +98,7 @@ async function createCloudEventIngest(
   };
 }
 
-/** Where the embedded stores keep their data; undefined where both stores are servers. */
+/** The data directory of the embedded stores; undefined if both stores are servers. */
 function embeddedDirectory({ dataDir, databaseUrl, clickhouseUrl }: ApplicationParts['config']) {
   return databaseUrl !== undefined && clickhouseUrl !== undefined ? undefined : dataDir;
 }

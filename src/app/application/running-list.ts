@@ -1,8 +1,8 @@
-/** The parts of the running service: each is added where it is created, and shutdown goes through this list. */
+/** The parts of the running service: each is added when it is created, and shutdown goes through this list. */
 
 /**
- * The order in which parts close: each stage needs only those after it. Jobs send messages and events; events note
- * repeats; the last look at the stored parts sees what the others have written.
+ * The order in which parts close: each stage needs only those after it. Jobs send messages and events; events record
+ * repeats; the last check of the stored parts sees the writes of the others.
  */
 const STAGES = ['jobs', 'messages', 'events', 'repeats', 'checks', 'subscriptions', 'readers'] as const;
 
@@ -10,7 +10,7 @@ type Stage = (typeof STAGES)[number];
 
 /** It may be closed before it has started. */
 interface RunningPart {
-  /** Takes nothing further, and waits for what is in progress. */
+  /** Stops taking work, and waits for running work. */
   close(): unknown;
 }
 
@@ -18,8 +18,8 @@ export interface RunningList {
   /** Returns the part. Parts of one stage close together. */
   add<Part extends RunningPart>(stage: Stage, part: Part): Part;
   /**
-   * Closes the stages up to `last`, all unless given. Each closes once: a second call waits for the first. A stage that
-   * fails ends the closing with its failure.
+   * Closes the stages up to `last`, by default all. Each closes once: a second call waits for the first. A stage that
+   * fails aborts the closing with its failure.
    */
   close(last?: Stage): Promise<void>;
 }

@@ -57,7 +57,7 @@ interface MeasuredParts {
   readonly backups: Pick<Backups, 'figures'> | undefined;
 }
 
-/** Each figure is asked for when the metrics are read. */
+/** Each figure is read when the metrics are. */
 export function serviceFigures(of: MeasuredParts): RegisterMeasures {
   return (registry) => {
     ingestMeasures(registry, () => of.ingest.stats());

@@ -1,4 +1,4 @@
-/** The stored data as the rest of the service reads them: traced, and watched for losses. */
+/** The stored data for the rest of the service: traced, and monitored for losses. */
 import { NO_TRACER } from '../../core/tracing.ts';
 import { createEventRetention } from '../../jobs/event-retention.ts';
 import type { ServiceClock } from '../../jobs/service-clock.ts';

@@ -1,6 +1,6 @@
 /**
- * The part of the running service in a backup: it says when ClickHouse has every acknowledged event, keeps the parts of
- * that moment, and knows how backups ended. The copying is done by another process, `tallyhouse backup`, so that requests
+ * The running service's side of a backup: it waits until ClickHouse has every acknowledged event, freezes the parts of
+ * that moment, and records the outcome. The copying is done by another process, `tallyhouse backup`, so that requests
  * do not wait for it.
  */
 import type { Socket } from 'node:net';
@@ -22,10 +22,10 @@ import {
 
 export interface BackupChannelParts {
   readonly dataDir: string;
-  /** An embedded one. Its statements wait for the acknowledged events. */
+  /** An embedded one. Its statements wait for acknowledged events. */
   readonly clickhouse: ClickHouse;
   readonly log: Logger;
-  /** Why the stored data are not whole, or null. */
+  /** Why the stored data are incomplete, or null. */
   problem(): string | null;
   onDone(backup: { readonly moment: number; readonly bytes: number }): void;
   onFailed(): void;
@@ -35,7 +35,7 @@ export interface BackupChannel {
   close(): Promise<void>;
 }
 
-/** The lock of the backup itself lets one at a time come here. */
+/** The lock of the backup itself ensures that there is only one at a time. */
 export async function openBackupChannel(parts: BackupChannelParts): Promise<BackupChannel> {
   await removeLinks(parts.dataDir);
   const open = new Set<Socket>();
@@ -89,13 +89,13 @@ async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
   }
 }
 
-/** The other end. */
+/** The client side of the channel. */
 export interface AskedService {
   ask(asked: BackupRequest): Promise<BackupReply>;
   close(): void;
 }
 
-/** Rejects where no service listens in this directory. */
+/** Rejects if no service listens in this directory. */
 export async function askService(dataDir: string): Promise<AskedService> {
   const socket = await connectLocally(dataDir, BACKUP_SOCKET);
   socket.on('error', () => socket.destroy());

@@ -1,5 +1,5 @@
 /**
- * The backups that the service knows of: when the last one succeeded, how many failed, and those that it starts itself by
+ * The backups known to the service: when the last one succeeded, how many failed, and those that it starts itself by
  * BACKUP_SCHEDULE (docs/how-to/backups.md). The work is done by `tallyhouse backup` in another process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -20,36 +20,36 @@ import { lastBackup } from './repository.ts';
 interface BackupFigures {
   /** Null: none is known. */
   readonly lastSuccessAt: Instant | null;
-  /** Of that one, with the pieces that it shares with others. */
+  /** The size of that backup, including pieces shared with others. */
   readonly bytes: number;
   readonly failures: number;
 }
 
 export interface Backups {
   figures(): BackupFigures;
-  /** Also those that an operator has started. */
+  /** Also called for backups started by an operator. */
   noteDone(backup: { readonly moment: Instant; readonly bytes: number }): void;
   noteFailed(): void;
   start(): void;
-  /** Ends one that runs. */
+  /** Stops a running backup. */
   close(): Promise<void>;
 }
 
 interface BackupsOptions {
   readonly config: Pick<Config, 'backupSchedule' | 'backupDir' | 'backupKeep'>;
   readonly log: Logger;
-  /** Of the service: the other process has the same settings. */
+  /** The environment of the service: the other process has the same settings. */
   readonly env: Environment;
 }
 
-/** A timer of Node reaches 24 days; looking more often also follows a clock that was set. */
+/** A timer of Node is limited to 24 days; a shorter interval also follows changes of the system clock. */
 const LOOK_MS_MAX = 10 * MINUTE_MS;
-/** The start of the service waits no longer for a store that does not answer. */
+/** The start of the service waits no longer for a store that does not respond. */
 const LOOKED_MS_MAX = 3_000;
-/** Lines of a process that has failed. */
+/** Maximum bytes of the output of a failed process. */
 const ERROR_BYTES_MAX = 4_096;
 
-/** Looks into BACKUP_DIR for the last one. Throws a `ConfigError` where it cannot be used. */
+/** Reads the last backup in BACKUP_DIR. Throws a `ConfigError` if it cannot be used. */
 export async function createBackups({ config, log, env }: BackupsOptions): Promise<Backups> {
   const { backupSchedule: schedule, backupDir: directory, backupKeep: keep } = config;
   const place = directory === undefined ? null : openedPlace(directory, env);
@@ -62,7 +62,7 @@ export async function createBackups({ config, log, env }: BackupsOptions): Promi
   const isKnown = looked.then((known) => {
     if (known === null || lastSuccessAt !== null) return;
     [lastSuccessAt, bytes] = [known.moment, known.bytes];
-    // One that was due while no service ran is done at the start.
+    // A backup that became due while no service ran is done at the start.
     from = known.moment;
   });
   await Promise.race([isKnown, pause(LOOKED_MS_MAX, undefined, { ref: false })]);
@@ -131,7 +131,7 @@ function startBackup(directory: string, keep: number, env: Environment): ChildPr
   });
 }
 
-/** The command, as built or as source. */
+/** The command, in a build or from source. */
 function program(): string[] {
   if (extname(import.meta.url) !== '.ts') return [join(PACKAGE_ROOT, 'dist/app/cli/main.js')];
   const loader = createRequire(import.meta.url).resolve('tsx');

@@ -1,6 +1,6 @@
 /**
- * A directory of backups. A piece and a manifest get their names when they are whole and on disk. So a backup that is killed
- * leaves pieces that no manifest names, which the next one uses or removes, and the backups before as they were.
+ * A directory of backups. A piece and a manifest get their names when they are complete and on disk. So a killed backup
+ * leaves unreferenced pieces, which the next one uses or removes, and earlier backups are not affected.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -62,7 +62,7 @@ export function directoryPlace(directory: string): BackupPlace {
   };
 }
 
-/** A file, and neither a link that leads out of the place nor a pipe that never ends. */
+/** A regular file: no link that leads out of the place, and no pipe that never ends. */
 async function openFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
@@ -175,7 +175,7 @@ class TakenDirectory implements TakenPlace {
   }
 }
 
-/** A disk that is full, or files of others, are the operator's to correct. */
+/** A full disk, or files of others, have to be fixed by the operator. */
 async function written<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -201,7 +201,7 @@ async function claim(directory: string, stores: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** An empty file system has the first by itself; a claim that was killed leaves the other. */
+/** An empty file system contains the first one; a claim that was killed leaves the other. */
 const HARMLESS = ['lost+found', `${IDENTITY}.new`];
 
 async function writeSynced(path: string, text: string, flags: 'w' | 'wx'): Promise<void> {

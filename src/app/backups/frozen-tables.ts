@@ -1,6 +1,6 @@
 /**
- * The parts of an embedded ClickHouse as they are at one moment: hard links, which cost no bytes. Merges continue, and the
- * parts that they replace stay on disk until the links are removed.
+ * The parts of an embedded ClickHouse at one moment: hard links, which take no space. Merges continue, and the parts
+ * that they replace stay on disk until the links are removed.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -15,19 +15,19 @@ import type { FrozenTables } from './messages.ts';
 
 const tableRow = z.object({ name: z.string(), id: z.uuid() });
 
-/** Where the engine makes the links. */
+/** The directory of the engine's links. */
 function linksDirectory(dataDir: string): string {
   return join(dataDir, 'clickhouse', 'data', 'shadow');
 }
 
-/** Those of a process that was killed meanwhile. */
+/** Removes the links of a process that was killed. */
 export async function removeLinks(dataDir: string): Promise<void> {
   await rm(linksDirectory(dataDir), { recursive: true, force: true });
 }
 
 /** Freezes every table, one after the other. Every row that was inserted before the call is in it. */
 async function freezeTables(clickhouse: ClickHouse, dataDir: string): Promise<FrozenTables> {
-  // The engine writes other characters than these in another way.
+  // The engine would escape other characters than these.
   const name = `backup_${randomUUID().replaceAll('-', '')}`;
   const directory = join(linksDirectory(dataDir), name);
   try {
@@ -55,11 +55,14 @@ export async function thawTables({ directory }: Pick<FrozenTables, 'directory'>)
 interface WholeStores {
   readonly clickhouse: ClickHouse;
   readonly dataDir: string;
-  /** Why the stored data are not whole, or null. */
+  /** Why the stored data are incomplete, or null. */
   problem(): string | null;
 }
 
-/** Like `freezeTables`. Throws where ClickHouse does not have all that was acknowledged: its copy would replace whole ones. */
+/**
+ * Like `freezeTables`. Throws if ClickHouse does not have everything that was acknowledged: an incomplete copy would
+ * replace complete ones.
+ */
 export async function freezeWhole({ clickhouse, dataDir, problem }: WholeStores): Promise<FrozenTables> {
   const before = problem();
   if (before !== null) throw new Refusal('unavailable', `stored data are missing (/readyz): ${before}`);

@@ -1,4 +1,4 @@
-/** Whose backups a place has. */
+/** Identifies the stores whose backups are in a place. */
 import { z } from 'zod';
 import { CommandFailure } from '../failures/command-failure.ts';
 
@@ -8,7 +8,7 @@ export function identityText(stores: string): string {
   return JSON.stringify({ format: 1, stores });
 }
 
-/** Throws a `CommandFailure` where the place has the backups of other stores. */
+/** Throws a `CommandFailure` if the place has backups of other stores. */
 export function requireSameStores(
   text: string,
   stores: string,

@@ -1,11 +1,11 @@
-/** The content of a backup: a JSON document with its own checksum, which names every piece by its SHA-256. */
+/** The content of a backup: a JSON document with its own checksum, which references every piece by its SHA-256. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** Up to 2^53 − 1, as all numbers of JSON that are exact. */
+/** Up to 2^53 − 1, the exact integers of JSON. */
 const count = z.int().nonnegative();
 const pieceId = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256');
-/** Names as the stores themselves have them: they go into statements, and parts and tables also into paths. */
+/** Names as in the stores themselves: they are used in statements, and parts and tables also in paths. */
 const identifier = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no name of a table or column');
 const partName = z.string().regex(/^[0-9A-Za-z]{1,64}(_\d{1,19}){3,4}$/, 'is no name of a part');
 const partFile = z
@@ -13,21 +13,21 @@ const partFile = z
   .regex(/^(?!\.)[\w.%@+=~-]{1,255}(\/(?!\.)[\w.%@+=~-]{1,255})?$/, 'is no path of a file inside of a part');
 const backupName = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/, 'is no name of a backup');
 const uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'is no UUID');
-/** Printed: nothing that a terminal takes for a command. */
+/** Printed to a terminal, so without control characters. */
 const words = z.string().regex(/^[ -~]{0,300}$/, 'has other characters than printable ones');
 const bigintText = z.string().regex(/^-?\d{1,19}$/, 'is no whole number');
 
-/** Far above what a service has. */
+/** Far more than a service has. */
 const TABLES_MAX = 1_000;
 const COLUMNS_MAX = 1_600;
 const PARTS_MAX = 200_000;
 const FILES_OF_PART_MAX = 20_000;
 const PIECES_OF_TABLE_MAX = 4_000_000;
 const MIGRATIONS_MAX = 10_000;
-/** The end of the year 9999, the last that a name can have. */
+/** The end of the year 9999, the last one with a valid name. */
 const MOMENT_MAX = Date.UTC(9999, 11, 31);
 
-/** Files of DATA_DIR beside those of the stores. A restore writes no others. */
+/** Files of DATA_DIR besides those of the stores. A restore writes no others. */
 const OTHER_FILES = ['api-token'] as const;
 const OTHER_FILE_BYTES_MAX = 1_000_000;
 
@@ -42,9 +42,9 @@ export function isPieceId(name: string): boolean {
 const tablePart = z.object({
   name: partName,
   rows: count,
-  /** The SHA-256 of the part's own list of checksums: with the name it says which content the part has. */
+  /** The SHA-256 of the part's own list of checksums: with the name it identifies the content of the part. */
   content: pieceId,
-  /** One after the other in the piece, in this order. */
+  /** Consecutive in the piece, in this order. */
   files: z.array(z.object({ path: partFile, bytes: count })).max(FILES_OF_PART_MAX),
   piece,
 });
@@ -68,15 +68,15 @@ const partTable = z.object({
   parts: z.array(tablePart).max(PARTS_MAX),
 });
 
-/** Everything in it is data of whoever may write into the place: a restore uses what these schemas let through, and no more. */
+/** The content is data from anyone with write access to the place: a restore uses only what these schemas accept. */
 const manifestSchema = z.object({
-  /** 2: of a ClickHouse server, whose files are elsewhere. Versions that know 1 alone refuse it. */
+  /** 2: for a ClickHouse server, whose files are elsewhere. Versions that only know 1 refuse it. */
   format: z.union([z.literal(1), z.literal(2)]),
-  /** Also that of its file, in the order of time. */
+  /** Also the name of its file; sorts by time. */
   name: backupName,
-  /** Of the program that created it. */
+  /** The version of the program that created it. */
   version: words,
-  /** Everything that was acknowledged before is in it: epoch milliseconds. */
+  /** Everything acknowledged before this moment is included: epoch milliseconds. */
   moment: z.int().min(0).max(MOMENT_MAX),
   postgres: z.object({
     migrations: z.array(migration).max(MIGRATIONS_MAX),
@@ -92,10 +92,10 @@ const manifestSchema = z.object({
       .max(TABLES_MAX),
   }),
   clickhouse: z.object({
-    /** The file of definitions, as the embedded engine keeps it. Absent in format 2. */
+    /** The file of definitions of the embedded engine. Absent in format 2. */
     definitions: piece.optional(),
     tables: z.array(partTable).max(TABLES_MAX),
-    /** Of format 2: the backup that the server has written, and that whose files it shares. */
+    /** In format 2: the backup written by the server, and the one whose files it shares. */
     server: z
       .object({ name: backupName, base: backupName.nullable(), database: identifier, bytes: count })
       .optional(),
@@ -114,12 +114,12 @@ export function writeManifest(manifest: Manifest): string {
   return `${JSON.stringify({ sha256: sha256(JSON.stringify(manifest)), manifest })}\n`;
 }
 
-/** The text of a manifest is wrong. The message follows the name of its file. */
+/** The text of a manifest is invalid. The message follows the name of its file. */
 export class ManifestProblem extends Error {
   override readonly name = 'ManifestProblem';
 }
 
-/** Throws a `ManifestProblem` if the text was changed or cut, or has something that this version does not write. */
+/** Throws a `ManifestProblem` if the text was changed or cut, or contains members that this version does not write. */
 export function readManifest(text: string): Manifest {
   const document = documentSchema.safeParse(parsed(text));
   if (!document.success || sha256(JSON.stringify(document.data.manifest)) !== document.data.sha256)
@@ -143,7 +143,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Members that are right by themselves and not together: the words follow the name of the file. Null: none. */
+/**
+ * Members that are valid separately and contradict each other: the message follows the name of the file. Null: none.
+ */
 function contradictionIn({ format, name, moment, postgres, clickhouse, files }: Manifest): string | null {
   const { server, tables } = clickhouse;
   if (new Date(moment).toISOString().replaceAll(':', '-') !== name) return 'has a moment other than its name';
@@ -198,7 +200,7 @@ function repeatedName({ postgres, clickhouse, files }: Content): string | null {
   return null;
 }
 
-/** Those of its files, and of the directories in it: no name is of both. */
+/** The paths of its files, and of the directories containing them: no name is both. */
 function pathsOf({ files }: TablePart): string[] {
   const paths = files.map(({ path }) => path);
   const directories = paths.flatMap((path) => path.split('/').slice(0, -1));
@@ -217,7 +219,7 @@ function wrongTable(tables: Manifest['clickhouse']['tables']): string | null {
   return null;
 }
 
-/** Every piece once. */
+/** The pieces without duplicates. */
 export function piecesOf(manifest: Content): Piece[] {
   return [...new Map(allPieces(manifest).map((each) => [each.id, each])).values()];
 }
@@ -231,7 +233,7 @@ function allPieces({ postgres, clickhouse, files }: Content): Piece[] {
   ];
 }
 
-/** Of all pieces, and of the files of a server. */
+/** The size of all pieces, and of the files of a server. */
 export function bytesOf(manifest: Manifest): number {
   const ofServer = manifest.clickhouse.server?.bytes ?? 0;
   return piecesOf(manifest).reduce((sum, { bytes }) => sum + bytes, ofServer);
@@ -241,7 +243,7 @@ export function rowsOfTable({ postgres }: Manifest, name: string): number {
   return postgres.tables.find((table) => table.schema === 'public' && table.name === name)?.rows ?? 0;
 }
 
-/** Every stored row, also copies of one event that no merge has joined yet. */
+/** Every stored row, including copies of events that are not merged yet. */
 export function storedRows({ clickhouse }: Manifest, name: string): number {
   return clickhouse.tables.find((table) => table.name === name)?.rows ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The messages between a backup and the running service, a JSON document on each line, over a socket in DATA_DIR: who may
- * enter that directory may copy it anyway.
+ * The messages between a backup and the running service, a JSON document per line, over a socket in DATA_DIR: anyone
+ * with access to that directory could copy it anyway.
  */
 
 import type { Socket } from 'node:net';
@@ -11,22 +11,22 @@ import { z } from 'zod';
 export const BACKUP_SOCKET = 'backup.socket';
 
 export const frozenTables = z.object({
-  /** Of the parts: below it, `store/abc/abc…/all_1_1_0`. */
+  /** The directory of the parts, with paths such as `store/abc/abc…/all_1_1_0` below it. */
   directory: z.string(),
   tables: z.array(z.object({ name: z.string(), id: z.uuid() })),
 });
 export type FrozenTables = z.infer<typeof frozenTables>;
 
-/** To the service. */
+/** Sent to the service. */
 export const request = z.union([
-  /** Keep the parts of all tables as they are now, until the end of the connection. */
+  /** Freeze the parts of all tables until the end of the connection. */
   z.object({ ask: z.literal('freeze') }),
-  /** The backup is there. A connection that ends without it belongs to one that has failed. */
+  /** The backup is complete. If the connection ends without it, the backup has failed. */
   z.object({ ask: z.literal('note'), moment: z.int(), bytes: z.int() }),
 ]);
 export type BackupRequest = z.infer<typeof request>;
 
-/** From the service, one for each request. */
+/** Sent by the service, one for each request. */
 export const reply = z.union([
   z.object({ frozen: frozenTables }),
   z.object({ done: z.literal(true) }),
@@ -38,7 +38,7 @@ export function send(socket: Socket, message: object): void {
   socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** Ends with the connection. Throws for what is no message. */
+/** Ends with the connection. Throws for an invalid message. */
 export async function* messages<Message>(
   socket: Socket,
   schema: z.ZodType<Message>,

@@ -1,4 +1,7 @@
-/** The files of a backup in DATA_DIR: those of ClickHouse, whose parts are cut out of their pieces, and a few others. */
+/**
+ * Writes the files of a backup to DATA_DIR: those of ClickHouse, whose parts are cut from their pieces, and a few
+ * others.
+ */
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFINITIONS_FILE } from '../../embedded/kept-definitions.ts';
@@ -8,8 +11,8 @@ import type { BackupPlace } from './place.ts';
 import { readPiece } from './repository.ts';
 
 /**
- * Writes the files of a backup that was checked into a DATA_DIR that is empty and taken. Every file is a new one: none is
- * replaced, and none is written through a link. Throws a `CommandFailure`.
+ * Writes the files of a verified backup into a DATA_DIR that is empty and locked. Every file is new: none is replaced,
+ * and none is written through a link. Throws a `CommandFailure`.
  */
 export async function placeFiles(
   dataDir: string,
@@ -44,7 +47,7 @@ async function placeFile(path: string, chunks: AsyncIterable<Buffer>): Promise<v
 async function placePart(place: string, from: BackupPlace, { files, piece }: TablePart): Promise<void> {
   const reader = createReader(readPiece(from, piece));
   for (const { path, bytes } of files) await placeFile(join(place, path), reader.take(bytes));
-  // Its checksum is known at the end only.
+  // Its checksum is known only at the end.
   if (!(await reader.isAtEnd())) throw new CommandFailure(`a part of ${place} has bytes that are no file`);
 }
 

@@ -1,58 +1,58 @@
 /**
- * Where backups lie: pieces that are named by their SHA-256, and a manifest for each backup. A directory and a prefix of an
- * S3-compatible store have the same names and bytes, so that one can be copied into the other.
+ * The location of backups: pieces named by their SHA-256, and a manifest for each backup. A directory and a prefix of
+ * an S3-compatible store have the same names and bytes, so that one can be copied to the other.
  */
 import type { Piece } from './manifest.ts';
 
 export interface BackupPlace {
-  /** As in messages. */
+  /** The name used in messages. */
   readonly name: string;
-  /** Names of the manifests' files, in any order. None where there is no such place. */
+  /** Names of the manifest files, in any order. Empty if the place does not exist. */
   manifests(): Promise<string[]>;
-  /** Null where there is no such file. Throws a `CommandFailure` where it cannot be read. */
+  /** Null if the file does not exist. Throws a `CommandFailure` if it cannot be read. */
   text(path: string): Promise<string | null>;
-  /** As many bytes as the file has, perhaps others than it should. Throws a `CommandFailure`. */
+  /** As many bytes as the file has; they may differ from the expected ones. Throws a `CommandFailure`. */
   bytesOf(piece: Piece): AsyncIterable<Buffer>;
-  /** In full, for messages. */
+  /** The full path, for messages. */
   pathOf(path: string): string;
   /**
-   * Makes the place where there is none, and keeps other backups away where it can. Throws a `CommandFailure` where it has
-   * other things in it, or backups of other stores.
+   * Creates the place if needed, and locks out other backups if possible. Throws a `CommandFailure` if it contains
+   * other things, or backups of other stores.
    */
   take(stores: string): Promise<TakenPlace>;
 }
 
-/** Bytes that can be read more than once, and are the same each time. */
+/** Bytes that can be read repeatedly, with the same result. */
 export type PieceSource = () => AsyncIterable<Buffer> | Iterable<Buffer>;
 
-/** Hears of every chunk that was read. */
+/** Called for every chunk that was read. */
 export type OnChunk = (bytes: number) => Promise<void>;
 
 export interface AddedPiece {
   readonly piece: Piece;
-  /** False: it was there. */
+  /** False: it existed already. */
   readonly isNew: boolean;
 }
 
-/** A place that one backup writes into. */
+/** A place that one backup writes to. */
 export interface TakenPlace {
   /** For the operator, or null. */
   readonly warning: string | null;
-  /** How many bytes it can take; null: not known, or without a limit. */
+  /** The bytes available; null: unknown, or unlimited. */
   freeBytes(): Promise<number | null>;
-  /** Whether the piece is there, by its size. */
+  /** Whether the piece exists, by its size. */
   has(piece: Piece): Promise<boolean>;
-  /** The piece has its name when it is whole and kept. */
+  /** The piece gets its name when it is complete and durable. */
   addPiece(source: PieceSource, onChunk: OnChunk): Promise<AddedPiece>;
-  /** From then on the backup is there. All its pieces have to be. */
+  /** Completes the backup. All its pieces must exist. */
   addManifest(name: string, text: string): Promise<void>;
   removeManifest(name: string): Promise<void>;
   removePieces(isUnused: (id: string) => boolean): Promise<void>;
-  /** Lets others in. Does not throw. */
+  /** Releases the lock. Does not throw. */
   release(): Promise<void>;
 }
 
-/** It has no secret of the stores: their number, and the format. */
+/** Contains no secret of the stores: their id, and the format. */
 export const IDENTITY = 'tallyhouse-backups.json';
 
 export function manifestFile(name: string): string {

@@ -1,6 +1,6 @@
 /**
- * The backups of a place (`place.ts`). Pieces that two backups have in common are there once. A backup that is killed leaves
- * pieces that no manifest names, which the next one uses or removes, and the backups before as they were.
+ * The backups of a place (`place.ts`). Pieces shared by backups are stored once. A killed backup leaves unreferenced
+ * pieces, which the next one uses or removes, and earlier backups are not affected.
  */
 import { createHash } from 'node:crypto';
 import type { Instant } from '../../core/time.ts';
@@ -26,7 +26,7 @@ interface KeptBackup {
 
 const MANIFEST_NAME = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z)\.json$/;
 
-/** `2026-11-27T01-30-00.000Z`: the order of names is that of time, and every file system takes it. */
+/** `2026-11-27T01-30-00.000Z`: names sort by time, and are valid in every file system. */
 export function backupName(moment: number): string {
   return new Date(moment).toISOString().replaceAll(':', '-');
 }
@@ -36,13 +36,13 @@ export function momentOf(name: string): number {
   return Date.parse(name.replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:'));
 }
 
-/** Ascending. None where there is no such place. */
+/** Ascending. Empty if the place does not exist. */
 export async function listBackups(place: BackupPlace): Promise<string[]> {
   const names = await place.manifests();
   return names.flatMap((name) => MANIFEST_NAME.exec(name)?.[1] ?? []).sort();
 }
 
-/** Throws a `CommandFailure` that names the file where it is damaged. */
+/** Throws a `CommandFailure` that names the file if it is damaged. */
 export async function loadManifest(place: BackupPlace, name: string): Promise<Manifest> {
   const path = place.pathOf(manifestFile(name));
   const text = await place.text(manifestFile(name));
@@ -62,7 +62,7 @@ function readAs(path: string, text: string): Manifest {
   }
 }
 
-/** The last one that can be read, or null. */
+/** The last readable one, or null. */
 export async function lastManifest(place: BackupPlace): Promise<Manifest | null> {
   for (const name of (await listBackups(place)).reverse()) {
     const manifest = await loadManifest(place, name).catch(() => null);
@@ -77,7 +77,7 @@ export async function lastBackup(place: BackupPlace): Promise<KeptBackup | null>
   return manifest === null ? null : { moment: manifest.moment, bytes: bytesOf(manifest) };
 }
 
-/** Bytes of a piece. Rejects with a `CommandFailure` that names its file, at the end at the latest. */
+/** Bytes of a piece. Rejects with a `CommandFailure` that names its file, at the latest at the end. */
 export async function* readPiece(place: BackupPlace, piece: Piece): AsyncGenerator<Buffer> {
   const path = place.pathOf(pieceFile(piece.id));
   const hash = createHash('sha256');
@@ -93,7 +93,7 @@ export async function* readPiece(place: BackupPlace, piece: Piece): AsyncGenerat
     throw new CommandFailure(`the backup is damaged: ${path} has other content`);
 }
 
-/** Throws a `CommandFailure` that names the file if it is not what a backup of this manifest has. Reads every byte. */
+/** Throws a `CommandFailure` that names the file if it does not match the manifest. Reads every byte. */
 export async function checkBackup(place: BackupPlace, manifest: Manifest): Promise<void> {
   await checkDefinitions(place, manifest);
   const rows = new Set<string>();
@@ -123,7 +123,7 @@ async function checkDefinitions(
 
 const [NEWLINE, TAB] = [0x0a, 0x09];
 
-/** In the text of COPY a row is a line, and tabs are between columns: within values both are escaped. */
+/** In the text format of COPY a row is a line, and tabs separate columns: within values both are escaped. */
 async function checkRows(place: BackupPlace, { name, columns, rows, pieces }: RowTable): Promise<void> {
   let [lines, tabs] = [0, 0];
   for (const piece of pieces) {
@@ -144,7 +144,7 @@ function occurrences(bytes: Buffer, wanted: number): number {
   return count;
 }
 
-/** Waits as long as so many bytes take. */
+/** Delays by the time for this many bytes. */
 export type Throttle = (bytes: number) => Promise<void>;
 
 export class BackupWriter {
@@ -159,17 +159,17 @@ export class BackupWriter {
     this.#throttle = throttle;
   }
 
-  /** Takes the place, until `close`. Throws a `CommandFailure` where it is not one for these backups. */
+  /** Locks the place, until `close`. Throws a `CommandFailure` if it is not for these backups. */
   static async open(place: BackupPlace, stores: string, throttle: Throttle): Promise<BackupWriter> {
     return new BackupWriter(place, await place.take(stores), throttle);
   }
 
-  /** Of the place, for the operator; null: none. */
+  /** A warning about the place for the operator; null: none. */
   get warning(): string | null {
     return this.#taken.warning;
   }
 
-  /** Before anything is copied. Throws a `CommandFailure` where the place has less room than that. */
+  /** Call it before copying. Throws a `CommandFailure` if the place has less space. */
   async requireRoom(bytes: number): Promise<void> {
     const free = await this.#taken.freeBytes();
     if (free === null || free >= bytes) return;
@@ -177,7 +177,7 @@ export class BackupWriter {
     throw new CommandFailure(`${sizes}: remove old backups, or name another place`);
   }
 
-  /** Of pieces that were not there before. */
+  /** Bytes of pieces that did not exist before. */
   writtenBytes(): number {
     return this.#writtenBytes;
   }
@@ -189,7 +189,7 @@ export class BackupWriter {
     return piece;
   }
 
-  /** The same for bytes in memory, which are not written where they are there. */
+  /** `piece` for bytes in memory, which are not written if they exist. */
   async pieceOf(bytes: Buffer): Promise<Piece> {
     const kept = { id: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
     if (!(await this.has(kept))) return await this.piece(() => [bytes]);
@@ -197,24 +197,24 @@ export class BackupWriter {
     return kept;
   }
 
-  /** Whether the piece is there, by its size. */
+  /** Whether the piece exists, by its size. */
   async has(piece: Piece): Promise<boolean> {
     return await this.#taken.has(piece);
   }
 
-  /** From now on the backup is there. */
+  /** Completes the backup. */
   async end(manifest: Manifest): Promise<void> {
     await this.#taken.addManifest(manifest.name, writeManifest(manifest));
   }
 
-  /** Removes all backups but the last `keep` ones, null: none; and the pieces that no backup has. */
+  /** Removes all backups but the last `keep` ones, null: none; and unreferenced pieces. */
   async removeOld(keep: number | null): Promise<string[]> {
     const names = await listBackups(this.#place);
     const old = keep === null ? [] : names.slice(0, Math.max(0, names.length - keep));
     for (const name of old) await this.#taken.removeManifest(name);
     const used = new Set<string>();
     for (const name of names.slice(old.length)) {
-      // Of a manifest that cannot be read it is not known what it needs: then nothing is removed.
+      // The pieces of an unreadable manifest are unknown: then nothing is removed.
       const manifest = await loadManifest(this.#place, name).catch(() => null);
       if (manifest === null) return old;
       for (const { id } of piecesOf(manifest)) used.add(id);
@@ -223,7 +223,7 @@ export class BackupWriter {
     return old;
   }
 
-  /** Lets other backups in. */
+  /** Releases the place for other backups. */
   async close(): Promise<void> {
     await this.#taken.release();
   }

@@ -1,8 +1,8 @@
 /**
- * Who writes into a place of an S3-compatible store: an object that only one can create (`If-None-Match`), and that its
- * holder writes again while it works. One that was not written for minutes is of a process that was killed.
+ * A lease on a place in an S3-compatible store: an object that only one process can create (`If-None-Match`), and that
+ * its holder renews while it works. A lease that was not renewed for minutes belongs to a process that was killed.
  *
- * All moments are those of the store, so clocks may differ.
+ * All times are those of the store, so clocks may differ.
  */
 import { randomUUID } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -12,9 +12,9 @@ import { CommandFailure } from '../failures/command-failure.ts';
 import type { S3Requests } from '../s3/s3-requests.ts';
 
 export interface S3Lease {
-  /** False: the store does not know conditions, so two that begin in the same moment are not kept apart. */
+  /** False: the store does not support conditions, so two that begin at the same moment are not excluded. */
   readonly isSafe: boolean;
-  /** Throws a `CommandFailure` where another one has taken it meanwhile. */
+  /** Throws a `CommandFailure` if another process has taken the lease. */
   check(): Promise<void>;
   /** Does not throw. */
   release(): Promise<void>;
@@ -27,7 +27,7 @@ export interface LeaseTimes {
 
 const TIMES: LeaseTimes = { renewMs: 30 * SECOND_MS, expiresMs: 5 * MINUTE_MS };
 
-/** Throws a `CommandFailure` where another one has it. `name` is that of the place. */
+/** Throws a `CommandFailure` if another process holds it. `name`: the name of the place. */
 export async function takeLease(
   requests: S3Requests,
   key: string,
@@ -46,7 +46,7 @@ export async function takeLease(
   return lease;
 }
 
-/** The condition does not hold, or another one writes in this moment. */
+/** The condition does not hold, or another process writes at this moment. */
 const REFUSED = [412, 409];
 
 interface FoundLease {
@@ -74,13 +74,13 @@ class Lease implements S3Lease {
     const { status, body, headers } = await this.#requests.send({ key: this.#key, accepted: [404] });
     if (status === 404) return null;
     const age = Date.parse(headers.get('date') ?? '') - Date.parse(headers.get('last-modified') ?? '');
-    // A store that does not say when it was written may have it from now.
+    // Without a write time from the store, the lease may have been taken now.
     return { holder: body.toString(), etag: headers.get('etag'), ageMs: Number.isFinite(age) ? age : 0 };
   }
 
   async take(): Promise<void> {
     await this.#write({ 'if-none-match': '*' });
-    // A store that ignores the condition writes a second time.
+    // A store that ignores the condition accepts a second write.
     if (this.isSafe) this.isSafe = REFUSED.includes(await this.#put({ 'if-none-match': '*' }));
     await this.check();
   }
@@ -122,7 +122,7 @@ class Lease implements S3Lease {
 
   async #write(condition: Readonly<Record<string, string>>): Promise<void> {
     const status = await this.#put(condition);
-    // 412 may be the answer to a second try, after the first was done: `check` looks who it is.
+    // 412 may answer a retry after the first attempt succeeded: `check` reads the holder.
     if (status !== 501) return;
     this.isSafe = false;
     await this.#put({});

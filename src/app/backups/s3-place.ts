@@ -1,6 +1,6 @@
 /**
- * Backups below a prefix of an S3-compatible store, with the names and bytes of a directory. A piece is read twice: for its
- * name, then to be sent. So nothing has a name before it is whole, and nothing is stored beside.
+ * Backups below a prefix of an S3-compatible store, with the names and bytes of a directory. A piece is read twice:
+ * once for its name, then to be sent. So no object is visible before it is complete, and nothing is stored temporarily.
  */
 import { createHash } from 'node:crypto';
 import { CommandFailure } from '../failures/command-failure.ts';
@@ -23,7 +23,7 @@ import {
 import { type S3Lease, takeLease } from './s3-lease.ts';
 
 const LEASE = 'running-backup';
-/** Removals that are under way at once. */
+/** Maximum concurrent removals. */
 const REMOVED_AT_ONCE = 16;
 
 export function s3Place(requests: S3Requests, { bucket, prefix }: S3Address): BackupPlace {
@@ -54,7 +54,7 @@ export function s3Place(requests: S3Requests, { bucket, prefix }: S3Address): Ba
       else await requireUnused(requests, keyOf, name);
       const lease = await takeLease(requests, keyOf(LEASE), name);
       try {
-        // Of two that have found none, one has the lease.
+        // If two found no identity, one of them has the lease.
         const now = identity ?? (await text(IDENTITY));
         if (now !== null) requireSameStores(now, stores, { place: name, file: pathOf(IDENTITY) });
         else
@@ -83,7 +83,7 @@ async function requireUnused(requests: S3Requests, keyOf: KeyOf, name: string): 
   }
 }
 
-/** All that are there, with their sizes: asking for each would take longer. */
+/** All existing pieces, with their sizes: a request for each would take longer. */
 async function keptPieces(requests: S3Requests, keyOf: KeyOf): Promise<Map<string, number>> {
   const kept = new Map<string, number>();
   for await (const { key, bytes } of listObjects(requests, keyOf('pieces/'))) {
@@ -113,7 +113,7 @@ async function* bytesOf(requests: S3Requests, key: string, bytes: number): Async
   else yield* inRanges(read, 0, bytes);
 }
 
-/** Of `bytes 0-99/1234`; null where the store does not say. */
+/** The total size in `bytes 0-99/1234`; null if the store does not return it. */
 function sizeIn(range: string | null): number | null {
   const [, size] = /\/(\d+)$/.exec(range ?? '') ?? [];
   return size === undefined ? null : Number(size);
@@ -174,7 +174,7 @@ class TakenPrefix implements TakenPlace {
     return { piece, isNew: true };
   }
 
-  /** Throws where they are not those that have given the piece its name. */
+  /** Throws if the bytes differ from those that the piece was named by. */
   async *#same(chunks: AsyncIterable<Buffer>, piece: Piece): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     for await (const chunk of chunks) {
@@ -189,7 +189,7 @@ class TakenPrefix implements TakenPlace {
     await lease.check();
     const key = keyOf(manifestFile(name));
     await this.#putManifest(name, key, text);
-    // Another one that took the place in between did not know the manifest, and may have removed its pieces.
+    // A process that took the place in between did not know the manifest, and may have removed its pieces.
     await lease.check().catch(async (lost: unknown) => {
       await requests.send({ method: 'DELETE', key });
       throw lost;
@@ -202,7 +202,7 @@ class TakenPrefix implements TakenPlace {
     const body = Buffer.from(text);
     const { status } = await requests.send({ method: 'PUT', key, headers, body, accepted: [412] });
     if (status !== 412) return;
-    // It may be there from a try whose answer was lost.
+    // An earlier attempt, whose answer was lost, may have written it.
     const found = await requests.send({ key, accepted: [404] });
     if (!found.body.equals(body)) throw new S3Failure(`another backup has the name ${name}`, status);
   }
@@ -222,7 +222,7 @@ class TakenPrefix implements TakenPlace {
       await Promise.all(next.map((id) => requests.send({ method: 'DELETE', key: keyOf(pieceFile(id)) })));
       for (const id of next) kept.delete(id);
     }
-    // The begin of an upload whose answer was lost was tried again.
+    // The start of an upload may have been retried after its answer was lost.
     await abortUploads(requests, keyOf('pieces/'));
   }
 

@@ -1,4 +1,4 @@
-/** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
+/** The background work of the service: jobs, evaluations of customers, scheduled messages, balances. */
 import { contextInLane } from '../../billing/billing-context.ts';
 import { createUnmatchedEventsCount, type UnmatchedEventsCount } from '../../jobs/count-unmatched-events.ts';
 import { recurringGrantsJobKind } from '../../jobs/create-recurring-grants.ts';
@@ -25,7 +25,7 @@ interface BackgroundWork {
   readonly telling: ScheduledTelling;
   readonly unmatched: UnmatchedEventsCount;
   start(): void;
-  /** Takes nothing further, and waits for the work in progress. */
+  /** Stops taking work, and waits for running work. */
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export function createBackgroundWork(context: JobsContext, unmatchedEveryMs?: nu
   };
 }
 
-/** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */
+/** Usage is evaluated as of the time when it was sent, and everything again as of the new time. */
 export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
   return {
     async advance(to, jobs) {
@@ -76,7 +76,7 @@ export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations)
   };
 }
 
-/** Invoices that a move of the clock issues have their first delivery attempt before the move is answered. */
+/** Invoices issued by a move of the clock have their first delivery attempt before the move returns. */
 export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'settled'>): SandboxClock {
   return {
     async advance(to, jobs) {

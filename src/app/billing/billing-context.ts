@@ -1,4 +1,4 @@
-/** Makes the context of billing, which every part of the service above the stores passes on. */
+/** Creates the context of billing, which is passed through the whole service above the stores. */
 
 import type { Logger } from 'pino';
 import type { BillingContext } from '../../billing/billing-context.ts';

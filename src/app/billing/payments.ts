@@ -1,4 +1,4 @@
-/** Joins the delivery of invoices: accounts of providers, the workers, and what they send. */
+/** Wires the delivery of invoices: accounts of providers, the workers, and their messages. */
 
 import { stringifyJson } from '../../api/base/json.ts';
 import { invoiceToWire } from '../../api/routes/invoices/output.ts';
@@ -21,7 +21,7 @@ import { isTestKey } from '../../payments/stripe/access.ts';
 import type { StripeRates } from '../../payments/stripe/rate-limit.ts';
 
 export interface PaymentsConfig extends Partial<Pick<Config, 'stripe' | 'secretsKey' | 'publicUrl'>> {
-  /** Instead of what Stripe publishes, for tests. */
+  /** Replaces Stripe's published rates, for tests. */
   readonly stripeRates?: StripeRates;
   readonly stripeTimeoutMs?: number;
   readonly webhookAllowPrivate?: boolean;
@@ -39,7 +39,7 @@ export function createAccounts(config: PaymentsConfig): StripeAccounts {
   });
 }
 
-/** The parts that the provider of a delivery is created from. */
+/** The dependencies of a delivery's provider. */
 export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
   const { db, accounts, secrets, allowPrivate } = context;
   return {
@@ -72,10 +72,10 @@ export async function createPayments(
   return createDeliveries(context, hooks);
 }
 
-/** An answer has two texts and an address. */
+/** An answer contains two texts and an address. */
 const CUSTOM_ANSWER_MAX = 10_000;
 
-/** Signed as webhooks are. */
+/** Signed like webhooks. */
 function sender(allowPrivate: boolean): SendMessage {
   return (url, { id, body, secret }) =>
     sendWebhook(
@@ -85,7 +85,7 @@ function sender(allowPrivate: boolean): SendMessage {
     );
 }
 
-/** As `GET /v1/customers/{customer_id}/invoices/{invoice_id}` answers it. */
+/** In the form of `GET /v1/customers/{customer_id}/invoices/{invoice_id}`. */
 async function invoiceText(
   deps: BillingContext,
   { customerId, invoiceId }: { readonly customerId: string; readonly invoiceId: string },

@@ -1,7 +1,7 @@
 /**
- * Which secrets of receivers are sealed. Releases before this one would sign with the sealed text itself, so that on
- * servers, where processes of both may run, nothing is sealed before this release has been there for a day. With an
- * embedded database no other process runs, and secrets are sealed from the first start.
+ * Decides whether secrets of receivers are sealed. Releases before this one would sign with the sealed text itself, so
+ * with servers, where processes of both may run, nothing is sealed until this release has been in use for a day. With
+ * an embedded database no other process runs, and secrets are sealed from the first start.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -21,7 +21,7 @@ interface SecretsParts {
 
 const KEY_BYTES = 32;
 
-/** The first start also seals what is stored already, once it may. */
+/** The first start that may seal also seals stored secrets. */
 export async function createServiceSecrets({ config, db, log }: SecretsParts): Promise<Secrets> {
   const since = await serviceKeySince(db, 'opens_sealed_secrets', randomBytes(KEY_BYTES));
   const seals = config.databaseUrl === undefined || Date.now() - since >= DAY_MS;

@@ -1,4 +1,4 @@
-/** The table of model prices that the service includes (docs/explanation/token-billing.md, "The catalogue"). */
+/** The table of model prices included in the service (docs/explanation/token-billing.md, "The catalogue"). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RowContext } from '../../billing/billing-context.ts';

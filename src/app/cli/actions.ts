@@ -1,6 +1,4 @@
-/**
- * The functions that subcommands run. Each loads its code when it is called, so that help and small commands are quick.
- */
+/** The functions that subcommands run. Each loads its code on demand, so that help and small commands are quick. */
 import { type Config, ConfigError, processEnvironment } from '../../config.ts';
 import type { DemoOptions } from '../../demo/options.ts';
 import type { BackfillOptions } from '../commands/backfill/options.ts';
@@ -14,7 +12,7 @@ import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
 import { EXIT, failingWith } from '../failures/command-failure.ts';
 
-/** Each returns the exit code. Throws a `CommandFailure` for what the operator can correct. */
+/** Each returns the exit code. Throws a `CommandFailure` for errors that the operator can fix. */
 export interface Actions {
   start(call: null): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
@@ -72,7 +70,7 @@ export const ACTIONS: Actions = {
     (await import('../commands/doctor/doctor-command.ts')).doctorCommand(options, processEnvironment()),
 };
 
-/** Settings that cannot be used are the operator's to correct. */
+/** Invalid settings have to be fixed by the operator. */
 function withSettings(work: () => Promise<number>): Promise<number> {
   return failingWith([ConfigError], work);
 }

@@ -21,7 +21,7 @@ export function defineCompletion(program: CommandUnknownOpts, out: (text: string
 
 /** The words that may follow a command. */
 interface Place {
-  /** From below the program: `token create`; empty for the program itself. */
+  /** Relative to the program: `token create`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   /** Values of its argument that are known. */
@@ -61,7 +61,7 @@ function wordsOf({ commands, values, options }: Place): string {
   return [...commands.map(({ name }) => name), ...values, ...options.map(({ name }) => name)].join(' ');
 }
 
-/** The cases of both scripts that walk along the words: what may come, by the place and by the option before. */
+/** The shell cases that step through the words: the candidates by place and by the preceding option. */
 function cases(places: readonly Place[]): { readonly steps: string; readonly words: string } {
   const below = places.filter(({ path }) => path !== '').map(({ path }) => `" ${path}"`);
   const valued = places.flatMap(({ path, options }) =>
@@ -75,7 +75,7 @@ function cases(places: readonly Place[]): { readonly steps: string; readonly wor
     const at = place.path === '' ? '' : ` ${place.path}`;
     return `    "${at} "*) list="${wordsOf(place)}" ;;`;
   });
-  // The longest place first: a pattern with * takes all that begin so.
+  // The longest place first: a pattern with * matches everything with that prefix.
   plain.sort((a, b) => b.indexOf('"*)') - a.indexOf('"*)'));
   return { steps: below.join('|'), words: [...valued, ...plain].join('\n') };
 }

@@ -29,7 +29,7 @@ export function defineCatalogue(program: CommandUnknownOpts, run: Run<CatalogueI
     .action((file, { validFrom }) => run({ file: file ?? null, validFrom: validFrom ?? null }));
 }
 
-/** The call: the names of the losses. */
+/** Parses the names of the losses. */
 export function defineAcceptLoss(program: CommandUnknownOpts, run: Run<readonly string[]>): void {
   described(program.command('accept-loss'), {
     summary: 'list and accept the loss of damaged or missing data',
@@ -44,7 +44,7 @@ export function defineAcceptLoss(program: CommandUnknownOpts, run: Run<readonly 
     .action((names) => run(names));
 }
 
-/** The call: the names of what is removed; none: it lists them. */
+/** Parses the names to remove; none: lists them. */
 export function defineStrayData(program: CommandUnknownOpts, run: Run<readonly string[]>): void {
   described(program.command('stray-data'), {
     summary: 'list and remove data whose DATA_DIR is gone',

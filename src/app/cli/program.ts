@@ -1,4 +1,4 @@
-/** The program `tallyhouse`: its subcommands, and how a call of it ends. */
+/** The program `tallyhouse`: its subcommands, and its exit codes. */
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { VERSION } from '../../version.ts';
 import { CommandFailure, EXIT } from '../failures/command-failure.ts';
@@ -22,7 +22,7 @@ export interface Terminals {
   err(text: string): void;
 }
 
-/** Carries out one call. Returns the exit code; never throws for what the operator can correct. */
+/** Runs one call. Returns the exit code; never throws for errors that the operator can fix. */
 export async function runProgram(
   args: readonly string[],
   actions: Actions,
@@ -43,7 +43,7 @@ export async function runProgram(
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    // A mistake in the call, or the help that was asked for, is printed already.
+    // A wrong call, or the requested help, has been printed already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongCall;
     if (!(error instanceof CommandFailure)) throw error;
     terminals.err(`${path}: ${error.message}\n`);

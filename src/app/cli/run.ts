@@ -1,4 +1,4 @@
-/** Runs the work of a subcommand once its arguments are understood. */
+/** Runs the work of a subcommand after its arguments are parsed. */
 
-/** Does the work; its exit code becomes that of the program. */
+/** Does the work; its exit code is that of the program. */
 export type Run<Call> = (call: Call) => Promise<void>;

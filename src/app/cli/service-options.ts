@@ -1,4 +1,4 @@
-/** Options of commands that ask the running service. */
+/** Options of commands that call the running service. */
 import type { ServiceArguments } from '../commands/running-service.ts';
 
 export const URL_OPTION = ['--url <url>', 'where the service is'] as const;

@@ -1,8 +1,8 @@
 /**
  * The process of `tallyhouse start`: configuration, service, signals, exit. The only file that ends the process.
  *
- * Standard output is for the operator, standard error for the log. Exit code 0 after a drain, 1 when
- * the service could not start or lost a store.
+ * Standard output is for the operator, standard error for the log. Exit code 0 after a drain, 1 if the service could
+ * not start or lost a store.
  */
 
 import { type Config, ConfigError, loadConfig, processEnvironment } from '../../config.ts';
@@ -27,7 +27,7 @@ const EXPECTED = [
   StoreFailure,
 ];
 
-/** After 30 s of draining, the rest takes a few seconds. Container managers kill soon after. */
+/** After 30 s of draining, the rest takes a few seconds. Container managers kill soon afterwards. */
 const STOP_MS_MAX = 42_000;
 
 /** Runs the service until it is stopped; ends the process. */
@@ -70,9 +70,9 @@ async function started(): Promise<never> {
 }
 
 /**
- * The last line: every promise of a store and of its library is awaited where it is created. A promise that is not
- * awaited may be rejected for a reason from outside, such as a full disk. That must not end the service, because
- * nothing acknowledged depends on it.
+ * A safety net: every promise of a store and of its library is awaited where it is created. A promise that is not
+ * awaited may be rejected for an external reason, such as a full disk. That must not end the service, because nothing
+ * acknowledged depends on it.
  */
 function surviveForgottenRejections(log: Logger): void {
   process.on('unhandledRejection', (err) => {
@@ -80,19 +80,19 @@ function surviveForgottenRejections(log: Logger): void {
   });
 }
 
-/** A signal during the start is remembered and acted on once the service is up. */
+/** A signal during the start is remembered and handled once the service is up. */
 function nextSignal(): Promise<{ signal: NodeJS.Signals }> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, (signal) => resolve({ signal }));
   });
 }
 
-/** Whoever asks twice does not want to wait. */
+/** A second signal means that the operator does not want to wait. */
 function exitOnNextSignal(): void {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
 }
 
-/** Whatever hangs: acknowledged events are on disk, and jobs that were not done are done by the next start. */
+/** Exits even if something hangs: acknowledged events are on disk, and pending jobs are done after the next start. */
 function exitAfter(ms: number, log: Logger): void {
   const limit = setTimeout(() => {
     log.error('stopping takes too long: the process ends now');

@@ -6,20 +6,20 @@ export interface Described {
   readonly summary: string;
   /** The paragraph above its options. */
   readonly description: string;
-  /** Each with what it does. A test runs through the command lines. */
+  /** Each with its effect. A test runs the command lines. */
   readonly examples: readonly (readonly [command: string, what: string])[];
   /** Further facts, printed below the options. */
   readonly notes?: string;
-  /** Where they say more than 0 done, 1 failed, 2 wrong call. */
+  /** Set if there are more than 0 done, 1 failed, 2 wrong call. */
   readonly exitCodes?: string;
 }
 
-/** As wide everywhere, so that help is the same in a pipe. */
+/** Fixed, so that help is the same in a pipe. */
 export const HELP_WIDTH = 110;
 
 const EXIT_CODES = '0 done, 1 failed, 2 wrong call';
 
-/** Gives the command its texts. Returns the same command, for its options. */
+/** Sets the texts of the command. Returns the same command, for its options. */
 export function described<Command extends CommandUnknownOpts>(command: Command, texts: Described): Command {
   command.summary(texts.summary).description(texts.description);
   const wrapped = (text: string) => command.createHelp().boxWrap(text, HELP_WIDTH);
@@ -37,5 +37,5 @@ export function described<Command extends CommandUnknownOpts>(command: Command, 
   return command;
 }
 
-/** Longer examples have their meaning above them. */
+/** The description of a longer example is above it. */
 const EXAMPLE_WIDTH_MAX = 64;

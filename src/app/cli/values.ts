@@ -1,8 +1,8 @@
-/** Values of options that more than one command takes. A refusal names the expected value. */
+/** Values of options that more than one command has. A refusal names the expected value. */
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type Instant, parseRfc3339 } from '../../core/time.ts';
 
-/** For options that are a whole number from 1 on. */
+/** For options that are an integer from 1 on. */
 export function countUpTo(max: number): (text: string) => number {
   return (text) => {
     const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -17,7 +17,7 @@ export function instantOf(text: string): Instant {
   throw new InvalidArgumentError('It must be an RFC 3339 timestamp, such as 2027-01-01T00:00:00Z.');
 }
 
-/** A day stands for its first instant in UTC. */
+/** A day means its first instant in UTC. */
 export function dayOrInstant(text: string): Instant {
   const at = parseRfc3339(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (at !== null) return at;
@@ -30,7 +30,7 @@ export function httpUrl(text: string): string {
   throw new InvalidArgumentError('It must be an http or https address, such as http://127.0.0.1:3000.');
 }
 
-/** A text with something in it, of a limited length. */
+/** A non-empty text of limited length. */
 export function textUpTo(max: number): (text: string) => string {
   return (text) => {
     if (text !== '' && text.length <= max) return text;

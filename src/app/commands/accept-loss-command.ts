@@ -10,8 +10,8 @@ import type { PostgresConnection } from '../../store/postgres-driver/connect-pos
 import { CommandFailure } from '../failures/command-failure.ts';
 
 /**
- * Accepts the losses with these names, all or none, and returns the lines to print. The record keeps each with
- * the time of its acceptance. Without a name it lists the losses.
+ * Accepts the losses with these names, all or none, and returns the lines to print. The record stores each with the
+ * time of its acceptance. Without a name it lists the losses.
  */
 export async function acceptLossCommand(
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Commands that ask the running service: where it is, its token, and its answers. */
+/** Calls of commands to the running service: its address, its token, and its answers. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -9,17 +9,19 @@ import { commandConfig } from './command-config.ts';
 export interface RunningService {
   readonly url: string;
   readonly token: string;
-  /** Where the token comes from, for people. */
+  /** The source of the token, for people. */
   readonly tokenFrom: string;
 }
 
-/** Where it is, as the command line says; null: as the environment of the service says. */
+/** The address given on the command line; null: taken from the environment of the service. */
 export interface ServiceArguments {
   readonly url: string | null;
   readonly token: string | null;
 }
 
-/** Finds the service and its token as the service does, by PORT, HOST, API_TOKEN or DATA_DIR, unless they are given. */
+/**
+ * Finds the service and its token like the service itself, by PORT, HOST, API_TOKEN or DATA_DIR, unless they are given.
+ */
 export async function findService(given: ServiceArguments): Promise<RunningService> {
   const config = commandConfig();
   const url = given.url ?? `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${config.port}`;
@@ -28,7 +30,7 @@ export async function findService(given: ServiceArguments): Promise<RunningServi
   return { url, ...(await keptToken(config)) };
 }
 
-/** That of the first start. */
+/** The token of the first start. */
 async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<Omit<RunningService, 'url'>> {
   const path = tokenFileOf(dataDir);
   const text = await readFile(path, 'utf8').catch(() => '');
@@ -36,7 +38,7 @@ async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<Omit<Run
   throw new CommandFailure(`There is no token in ${path}: set API_TOKEN or DATA_DIR, or give --token`);
 }
 
-/** The answer to a POST. Throws `CommandFailure` where there is none, or another than 200. */
+/** The answer to a POST. Throws `CommandFailure` without an answer, or if the status is not 200. */
 export async function ask(
   { url, token, tokenFrom }: RunningService,
   path: string,

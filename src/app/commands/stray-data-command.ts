@@ -1,13 +1,13 @@
 /**
- * The command that lists and removes data of embedded PostgreSQLs whose DATA_DIR is not there any more:
- * `tallyhouse stray-data --remove NAME`.
+ * The command that lists and removes data of embedded PostgreSQLs whose DATA_DIR no longer exists: `tallyhouse
+ * stray-data --remove NAME`.
  */
 import { findStrayData, removeStrayData, type StrayData } from '../../embedded/stray-data.ts';
 import { CommandFailure } from '../failures/command-failure.ts';
 
 /**
- * Removes those with these names, or `all` whose DATA_DIR is known; lists all where there is no name. Returns the lines
- * to print. `shared`: where such data lie.
+ * Removes data with these names, or `all` whose DATA_DIR is known; without a name lists all. Returns the lines to
+ * print. `shared`: the directory of such data.
  */
 export async function strayDataCommand(names: readonly string[], shared?: string): Promise<string[]> {
   const found = await findStrayData(shared);

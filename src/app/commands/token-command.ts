@@ -28,17 +28,17 @@ import type { PostgresConnection } from '../../store/postgres-driver/connect-pos
 import { CommandFailure } from '../failures/command-failure.ts';
 import { reached, StoreFailure } from '../failures/store-failure.ts';
 
-/** The operation, and the token that it concerns. */
+/** The operation, and its token. */
 export type TokenCall = { readonly json: boolean } & (
   | { readonly kind: 'list' }
   | {
       readonly kind: 'create';
       readonly name: string;
       readonly scope: TokenScope;
-      /** Null: it works until it is revoked. */
+      /** Null: it does not expire. */
       readonly expiresAt: Instant | null;
     }
-  /** Undefined: it works as long as the former one. */
+  /** Undefined: the expiry of the former one. */
   | { readonly kind: 'rotate'; readonly id: string; readonly expiresAt: Instant | undefined }
   | { readonly kind: 'revoke'; readonly id: string }
 );
@@ -46,8 +46,8 @@ export type TokenCall = { readonly json: boolean } & (
 const PAGE_TOKENS = 100;
 
 /**
- * Carries out a call and returns the text to print. A new token is its last word and is kept nowhere. Throws a
- * `CommandFailure` for what cannot be carried out.
+ * Runs a call and returns the text to print. A new token is the last word and is stored nowhere. Throws a
+ * `CommandFailure` if the call cannot run.
  */
 export async function tokenCommand(
   call: TokenCall,
@@ -70,7 +70,7 @@ export async function tokenCommand(
   }
 }
 
-/** Running services learn it from PostgreSQL. */
+/** Running services are notified by PostgreSQL. */
 const nothing = () => undefined;
 
 async function carriedOut(call: TokenCall, deps: AccessContext, dataDir: string | null): Promise<string> {
@@ -90,7 +90,7 @@ async function carriedOut(call: TokenCall, deps: AccessContext, dataDir: string 
   return json ? jsonText(tokenJson(revoked)) : `Token ${JSON.stringify(revoked.name)} is revoked: ${id}`;
 }
 
-/** The token of the first start is replaced where commands find it. */
+/** Replaces the token of the first start where commands read it. */
 async function rotation(
   deps: AccessContext,
   { id, expiresAt, json }: Extract<TokenCall, { kind: 'rotate' }>,
@@ -119,7 +119,7 @@ const WHAT_WAS_DONE = {
   revokeToken: 'Revoke a token',
 } as const;
 
-/** Carries out a change together with its row of the audit log, in one transaction. */
+/** Runs a change together with its row of the audit log, in one transaction. */
 async function audited<Result>(
   { db, clock }: AccessContext,
   action: keyof typeof WHAT_WAS_DONE,
@@ -200,7 +200,7 @@ function stateOf({ revokedAt, expiresAt, origin }: Token, now: Instant): string 
   return origin === 'api_token' ? 'works while API_TOKEN is set' : 'works';
 }
 
-/** Where the service with this configuration has its database. Throws where that is an embedded one that is not running. */
+/** The database of the service with this configuration. Throws if it is an embedded one that is not running. */
 export async function databaseOfService(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
 ): Promise<PostgresConnection> {

@@ -3,8 +3,8 @@ import type { Ingest } from '../../metering/ingest/ingest-operations.ts';
 import type { PartsWatch } from '../readiness/parts-watch.ts';
 
 /**
- * Builds the index of known events once. Where stored events cannot be read, it is built when they are restored or
- * their loss is accepted; until then no event is taken.
+ * Builds the index of known events once. If stored events cannot be read, it is built when they are restored or their
+ * loss is accepted; until then no event is accepted.
  */
 export function createIndexBuilder({
   ingest,
@@ -19,7 +19,7 @@ export function createIndexBuilder({
   let building: Promise<void> | null = null;
 
   async function build(): Promise<void> {
-    // Events of the log that are not in ClickHouse yet would be missing from it.
+    // It would lack events of the log that are not in ClickHouse yet.
     if (isBuilt || watch.isLogDamaged()) return;
     try {
       const { ids } = await ingest.rebuild();

@@ -1,4 +1,4 @@
-/** Where known ids are kept that are too many for the memory: files in DATA_DIR. */
+/** Files in DATA_DIR for known ids that exceed the memory. */
 import { join } from 'node:path';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -15,12 +15,12 @@ export interface OlderIdsParts {
   readonly isEmbedded: boolean;
 }
 
-/** Longer than inserts of other processes may come late: what a tail reads again is still in memory. */
+/** Longer than the delay of other processes' inserts, so that ids which a tail reads again are still in memory. */
 const SHARED_RECENT_MS = 30 * MINUTE_MS;
 
 /**
- * Undefined where there is no directory: all ids stay in memory. Only with an embedded ClickHouse do the files serve the
- * next start as well, because others store events in a server meanwhile.
+ * Undefined without a directory: all ids stay in memory. Only with an embedded ClickHouse are the files valid at the
+ * next start, because others may store events in a server in between.
  */
 export function createOlderIds(parts: OlderIdsParts): OlderIds | undefined {
   const { db, clickhouse, dataDir, recentMax, isEmbedded } = parts;

@@ -1,4 +1,4 @@
-/** Wires the ingestion of spans: the operator's settings, the upgrade, and the calls that are stored. */
+/** Wires the ingestion of spans: the operator's settings, the upgrade, and stored calls. */
 import type { Config } from '../../config.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../../core/token-billing.ts';
 import type { Logger } from '../../log.ts';

@@ -1,4 +1,4 @@
-/** How commands end: their exit codes, and the failures that are the operator's to correct. */
+/** How commands end: their exit codes, and failures that the operator can fix. */
 
 /** Exit codes of every command. A command with more codes lists them in its help. */
 export const EXIT = { done: 0, failed: 1, wrongCall: 2 } as const;
@@ -14,7 +14,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** An argument that cannot be used; the message names it. */
+/** An invalid argument; the message names it. */
 export class WrongCall extends CommandFailure {
   override readonly name = 'WrongCall';
 

@@ -1,19 +1,19 @@
-/** Variables of the environment that are probably meant to be settings. */
+/** Finds variables of the environment that are probably misspelt settings. */
 import { type Environment, SETTINGS } from '../../config.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 
-/** A variable that is no setting, and the one that it is probably a slip of. */
+/** A variable that is not a setting, and the setting that it is probably meant to be. */
 export interface MisspeltSetting {
   readonly variable: string;
   readonly nearest: string;
 }
 
-/** Of short names, one slip makes a name that others use. */
+/** Short names with one different letter are often other variables. */
 const SHORT_NAME_LENGTH = 8;
 
 /**
- * Variables that are set and are nearly called like a setting: they would be ignored without a word. The environment
- * has many others, so a name that is only similar is none.
+ * Variables that nearly match a setting: they would be ignored silently. The environment has many others, so a merely
+ * similar name does not count.
  */
 export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
   const known = SETTINGS.map(({ name }) => name);

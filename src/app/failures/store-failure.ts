@@ -1,8 +1,8 @@
-/** Says in one line why a store does not answer at the start: which variable names it, where it is, and the reason. */
+/** Explains in one line why a store does not respond at the start: its variable, its address, and the reason. */
 import { ClickHouseError } from '@clickhouse/client';
 import { codeOf } from '../../core/failures.ts';
 
-/** A store that cannot be used. The message is one line for the operator, without passwords. */
+/** An unusable store. The message is one line for the operator, without passwords. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure';
 }
@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '516': 'user or password is refused',
 };
 
-/** Runs the first statement on a store. Throws a `StoreFailure` for whatever fails. */
+/** Runs the first statement on a store. Throws a `StoreFailure` for any failure. */
 export async function reached<T>(where: StoreByUrl, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -51,7 +51,7 @@ export async function reached<T>(where: StoreByUrl, work: () => Promise<T>): Pro
   }
 }
 
-/** Whether the store itself has said no. */
+/** Whether the store itself refused. */
 function isAnswer(error: unknown): boolean {
   const innermost = innermostOf(error);
   return innermost instanceof ClickHouseError || /^[0-9A-Z]{5}$/.test(codeOf(innermost) ?? '');

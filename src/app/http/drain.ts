@@ -1,6 +1,6 @@
 /**
- * The end of the service's work when it stops: running requests and jobs get a fixed time, then the queries that
- * they still wait for are cancelled. Acknowledged events are not concerned: an insert is never cancelled.
+ * The drain before the service stops: running requests and jobs get a fixed time, then their remaining queries are
+ * cancelled. Acknowledged events are not affected: an insert is never cancelled.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerType } from '@hono/node-server';
@@ -10,9 +10,9 @@ export interface DrainParts {
   readonly server: ServerType;
   /** How long requests and jobs may continue. */
   readonly waitMs: number;
-  /** Resolves when no request is being answered, also none whose client has gone. */
+  /** Resolves when no request is being answered, including requests whose client has gone. */
   requestsEnded(): Promise<void>;
-  /** Takes no further job and resolves when the work in progress has ended. */
+  /** Takes no further job and resolves when running work has ended. */
   endJobs(): Promise<void>;
   cancelQueries(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const POLL_MS = 50;
 /** For the answers to the requests whose queries were cancelled, before their connections are closed. */
 const ANSWER_WAIT_MS = 2_000;
 
-/** Stops listening; resolves when no request runs any more, at the latest some seconds after `waitMs`. */
+/** Stops listening; resolves when no request is running, at the latest some seconds after `waitMs`. */
 export async function drain(parts: DrainParts): Promise<void> {
   const { server, waitMs, endJobs, cancelQueries } = parts;
   const closed = new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ export async function drain(parts: DrainParts): Promise<void> {
   try {
     if (await endsWithin(ended, waitMs)) return;
     await endsWithin(Promise.all([cancelQueries(), ended]), ANSWER_WAIT_MS);
-    // A client that reads its answer too slowly is cut off.
+    // A client that reads its answer too slowly is disconnected.
     if ('closeAllConnections' in server) server.closeAllConnections();
     await endsWithin(ended, ANSWER_WAIT_MS);
   } finally {

@@ -1,16 +1,16 @@
 /**
- * How many files and connections the system lets this process have open, and what follows from it. Without free ones
- * neither a query nor a connection to PostgreSQL can be opened: such requests are answered 503.
+ * The limit of open files and connections of this process, and its consequences. Without free descriptors neither a
+ * query nor a connection to PostgreSQL can be opened: such requests are answered 503.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { report } from 'node:process';
 import { HTTP_LIMITS } from './http-server.ts';
 
-/** Below it, a busy service runs out of them. */
+/** With fewer, a busy service runs out of them. */
 const DESCRIPTORS_ADVISED = 1_024;
 const CONNECTIONS_MIN = 16;
 
-/** The limit of `ulimit -n`; infinite where there is none. Node has raised the soft one to the hard one already. */
+/** The limit of `ulimit -n`; infinite if there is none. Node has raised the soft limit to the hard one already. */
 export async function descriptorLimit(): Promise<number> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => null);
   const text = limits === null ? limitOfReport() : /^Max open files\s+(\S+)/m.exec(limits)?.[1];
@@ -18,25 +18,25 @@ export async function descriptorLimit(): Promise<number> {
   return Number.isInteger(limit) && limit > 0 ? limit : Number.POSITIVE_INFINITY;
 }
 
-/** Where there is no /proc. */
+/** For systems without /proc. */
 function limitOfReport(): string | undefined {
-  // Otherwise it looks up the names of its peers. Node's types do not have it yet.
+  // Otherwise it resolves the names of its peers. Node's types do not have it yet.
   Object.assign(report, { excludeNetwork: true });
   return /"open_files":\s*\{\s*"soft":\s*"?(\d+)/.exec(JSON.stringify(report.getReport()))?.[1];
 }
 
-/** How many are open now, which is what an idle service needs. */
+/** The number that is open now, which is what an idle service needs. */
 export async function descriptorsOpen(): Promise<number> {
   return (await readdir('/proc/self/fd').catch(() => [])).length;
 }
 
-/** Connections of clients may have half of what is left; the rest is for queries, files and connections to stores. */
+/** Connections of clients may use half of the rest; the other half is for queries, files and connections to stores. */
 export function connectionsMaxFor(limit: number, open: number): number {
   const share = Math.floor((limit - open) / 2);
   return Math.max(CONNECTIONS_MIN, Math.min(HTTP_LIMITS.connectionsMax, share));
 }
 
-/** A line for the operator where the limit is low, or null. */
+/** A line for the operator if the limit is low, or null. */
 export function lowLimitLine(limit: number, connectionsMax: number): string | null {
   if (limit >= DESCRIPTORS_ADVISED) return null;
   return `only ${limit} files and connections may be open at once (ulimit -n), so at most ${connectionsMax} connections are taken; allow ${DESCRIPTORS_ADVISED} or more`;

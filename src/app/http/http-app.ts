@@ -1,6 +1,6 @@
 /**
- * Puts the HTTP application together from its parts. Creating it does no I/O; the caller has already wired the use
- * cases to their stores.
+ * Assembles the HTTP application from its parts. Creating it does no I/O; the caller has already wired the use cases to
+ * their stores.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,10 +35,12 @@ const GUIDE = join(PACKAGE_ROOT, 'guide/site');
 
 /** A hundred events of 20 KB, or the rates of a large price book. A larger body is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
-/** Of all bodies together, from their arrival to the answer: 4,000 requests with a hundred ordinary events. */
+/**
+ * The limit for all bodies together, from their arrival to the answer: 4,000 requests with a hundred ordinary events.
+ */
 const BODIES_LIMIT_BYTES = Math.min(128 * 1024 * 1024, memoryOfProcess() / 8);
 
-/** Whether the guide is built: a package has it, a checkout after `npm run guide`. */
+/** Whether the guide is built: a package contains it, a checkout has it after `npm run guide`. */
 export function hasGuide(): boolean {
   return existsSync(join(GUIDE, 'index.html'));
 }
@@ -48,40 +50,40 @@ export interface AppParts {
   readonly log: Logger;
   readonly tracer?: Tracer | undefined;
   readonly authenticate: Authenticate;
-  /** Without them there are no sessions of the console. */
+  /** Absent: there are no sessions of the console. */
   readonly sessions?: ConsoleSessions;
-  /** Without it there are no pages of dashboards. */
+  /** Absent: there are no pages of dashboards. */
   readonly dashboards?: DashboardPages;
   readonly records?: RequestRecords;
-  /** Without it request rates are not limited. */
+  /** Absent: request rates are not limited. */
   readonly takeRequest?: TakeRequest;
-  /** Without it, changes are taken at any time. */
+  /** Absent: changes are always allowed. */
   readonly changes?: ChangeGate | undefined;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   /** By default true: requests about money with unknown fields are refused. */
   readonly strictFields?: boolean;
   readonly ingest: Ingest;
-  /** Refuses events before they are read, where there is no room for any. */
+  /** Refuses events before they are read, if there is no room for any. */
   readonly admitEvents?: () => void;
   readonly ingestSpans: IngestSpans;
   readonly ingestCloudEvents: IngestCloudEvents;
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
-  /** Of the memory of all answers; by default by that of the process. */
+  /** The memory limit of all answers; by default derived from that of the process. */
   readonly answerLimits?: AnswerLimits;
   readiness(): Promise<Readiness>;
-  /** The room that is missing on the disk of the stores. */
+  /** The missing disk space of the stores. */
   readonly shortage?: (() => Promise<string | null>) | undefined;
-  /** Adds the figures of the service to those of `/metrics`. */
+  /** Adds the metrics of the service to `/metrics`. */
   readonly measures: RegisterMeasures;
 }
 
 export interface App {
   readonly hono: Hono;
-  /** Everything the app answers; tests check each answer against it. */
+  /** All routes of the app; tests check each answer against its route. */
   readonly routes: readonly RouteDefinition[];
-  /** For the event `clientError` of the server: answers what is not HTTP. */
+  /** For the event `clientError` of the server: answers input that is not HTTP. */
   readonly refuseUnreadable: ReturnType<typeof unreadableRequests>;
 }
 
@@ -112,7 +114,7 @@ export function createApp(deps: AppParts): App {
   };
   const { shortage } = deps;
   const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
-  // Whoever opens the service in a browser finds the console.
+  // A browser that opens the service gets the console.
   hono.get('/', (context) => context.redirect('/console'));
   const { sessions, records, takeRequest, changes, strictFields = true } = deps;
   const limits = deps.answerLimits ?? answerLimits();

@@ -11,7 +11,7 @@ export interface HttpLimits {
   readonly headersMs: number;
   /** To the end of its body: 2 MB at 35 KB a second. */
   readonly requestMs: number;
-  /** A connection on which nothing moves, such as a client that does not read its answer. Longer than any answer. */
+  /** A connection without traffic, such as a client that does not read its answer. Longer than any answer takes. */
   readonly silenceMs: number;
   /** Longer than load balancers keep an idle connection (60 s), so that they never send on one that was just closed. */
   readonly keepAliveMs: number;
@@ -29,13 +29,13 @@ export const HTTP_LIMITS: HttpLimits = {
   checkMs: 2 * SECOND_MS,
 };
 
-/** Peers that have vanished without a word are noticed by the system's probes after this long. */
+/** Peers that vanished silently are detected by TCP keep-alive probes after this time. */
 const PROBE_AFTER_MS = MINUTE_MS;
 
 type Fetch = (request: Request, bindings?: object) => Response | Promise<Response>;
 
 export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS): Server {
-  // The adaptor would give a client half a second to end what it sends.
+  // The adaptor would give a client half a second to finish sending.
   const listener = getRequestListener(fetch, { autoCleanupIncoming: false });
   const options = {
     headersTimeout: limits.headersMs,
@@ -53,8 +53,8 @@ export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS)
 }
 
 /**
- * Reads and drops what a client still sends after its answer: many clients read the answer only then, and a connection
- * that is closed before would lose it. The time limit of the request holds on.
+ * Reads and discards what a client still sends after its answer: many clients read the answer only then, and would lose
+ * it if the connection was closed earlier. The time limit of the request still applies.
  */
 function dropRest(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => {

@@ -102,7 +102,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
   ];
 }
 
-/** With those of the running process: tokens, sessions, webhooks, the sandbox clock. */
+/** Including those of the running process: tokens, sessions, webhooks, the sandbox clock. */
 export function everyRoute(deps: RouteContext): RouteDefinition[] {
   return [
     ...applicationRoutes(deps),

@@ -1,5 +1,5 @@
 /**
- * Requests that are being answered. One whose client has gone has no connection any more and still reads the stores, so
+ * Requests that are being answered. A request whose client has gone has no connection and still reads the stores, so
  * the end of the service waits for requests and not only for connections.
  */
 

@@ -1,13 +1,13 @@
-/** The directory in which a move opens the tables that the service has kept. */
+/** The directory in which a move opens the frozen tables of the service. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** On the file system of the parts, which a link does not leave. */
+/** On the file system of the parts, as hard links require. */
 export function linkedTablesOf(dataDir: string): string {
   return join(dataDir, 'clickhouse', 'moving');
 }
 
-/** That of a command that was killed: its links would keep parts on the disk that are merged meanwhile. */
+/** Left by a killed command: its links would keep merged parts on the disk. */
 export async function removeLinkedTables(dataDir: string): Promise<void> {
   await rm(linkedTablesOf(dataDir), { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 /**
- * The part of the running service in a move of its stores to servers: it keeps the parts of ClickHouse of a moment, takes no
- * changes for as long as it is asked to, and closes the stores for good at the end. The copying is done by another
- * process, `tallyhouse move`. Where that ends early, the service continues as before.
+ * The running service's side of a move of its stores to servers: it freezes the parts of ClickHouse of a moment,
+ * accepts no changes on request, and finally closes the stores permanently. The copying is done by another process,
+ * `tallyhouse move`. If that is interrupted, the service continues as before.
  */
 
 import type { Socket } from 'node:net';
@@ -20,13 +20,13 @@ import type { WriteGate } from './write-gate.ts';
 
 export interface MoveChannelParts {
   readonly dataDir: string;
-  /** An embedded one. Its statements wait for the acknowledged events. */
+  /** An embedded one. Its statements wait for acknowledged events. */
   readonly clickhouse: ClickHouse;
   readonly log: Logger;
   readonly gate: WriteGate;
-  /** Why the stored data are not whole, or null. */
+  /** Why the stored data are incomplete, or null. */
   problem(): string | null;
-  /** Called when the command has let go: the stores count no more. */
+  /** Called when the stores have been abandoned. */
   onMoved(): void;
 }
 
@@ -92,7 +92,7 @@ async function serve(parts: MoveChannelParts, socket: Socket): Promise<void> {
   } finally {
     if (frozen !== null) await thawTables(frozen);
     await removeLinkedTables(parts.dataDir);
-    // Where writing it has failed, it may still be there.
+    // Even if writing it failed, it may have been written.
     if (isMoved || (await isMarked(parts.dataDir))) parts.onMoved();
     else gate.open();
     socket.destroy();
@@ -100,8 +100,8 @@ async function serve(parts: MoveChannelParts, socket: Socket): Promise<void> {
 }
 
 /**
- * Only a process that has taken nothing since the copy may write it, so the command does not: the service could have been
- * started again meanwhile.
+ * Only a process that has accepted nothing since the copy may write it, so the command does not: the service could have
+ * been restarted in between.
  */
 async function leave({ dataDir, gate }: MoveChannelParts, id: string): Promise<void> {
   const record = await readMove(dataDir);
@@ -110,7 +110,7 @@ async function leave({ dataDir, gate }: MoveChannelParts, id: string): Promise<v
   await writeMove(dataDir, { ...record, movedAt: formatInstant(Date.now()) });
 }
 
-/** A mark that cannot be read is one. */
+/** An unreadable mark counts as one. */
 async function isMarked(dataDir: string): Promise<boolean> {
   return await readMove(dataDir).then(
     (record) => record !== null && record.movedAt !== null,
@@ -118,14 +118,14 @@ async function isMarked(dataDir: string): Promise<boolean> {
   );
 }
 
-/** The other end. */
+/** The client side of the channel. */
 export interface MovedService {
-  /** Throws where the service has ended. */
+  /** Throws if the service has ended. */
   ask(asked: MoveRequest): Promise<MoveReply>;
   close(): void;
 }
 
-/** Rejects where no service listens in this directory. */
+/** Rejects if no service listens in this directory. */
 export async function askMovedService(dataDir: string): Promise<MovedService> {
   const socket = await connectLocally(dataDir, MOVE_SOCKET);
   socket.on('error', () => socket.destroy());

@@ -1,8 +1,8 @@
-/** Servers that have a part of the data only, because a move to them has not ended. */
+/** Detects servers with incomplete data, because a move to them has not ended. */
 import { findMoveMark } from '../../store/base/move-target.ts';
 import { reached, StoreFailure } from '../failures/store-failure.ts';
 
-/** Throws a `StoreFailure` where the stores of another place still count. */
+/** Throws a `StoreFailure` if the stores of another place are still in use. */
 export async function requireWholeMove(databaseUrl: string): Promise<void> {
   const where = { store: 'PostgreSQL', variable: 'DATABASE_URL', url: databaseUrl } as const;
   const mark = await reached(where, () => findMoveMark({ url: databaseUrl }));

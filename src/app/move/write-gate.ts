@@ -1,6 +1,6 @@
 /**
- * Through here goes every request that changes something, and events. While the stores are moved to servers it is closed:
- * such a request is refused, and nothing of it is stored. Requests that only read are not concerned.
+ * Every request that changes something, and events, pass this gate. While the stores are moved to servers it is closed:
+ * such requests are refused, and nothing of them is stored. Read-only requests are not affected.
  */
 import { Refusal } from '../../core/errors.ts';
 
@@ -8,7 +8,7 @@ export interface WriteGate {
   /** Returns the function that ends the request. Throws a refusal (`unavailable`) while the gate is closed. */
   enter(): () => void;
   isClosed(): boolean;
-  /** Resolves when no request that came before is being carried out; rejects where that takes too long. */
+  /** Resolves when no earlier request is running; rejects if that takes too long. */
   close(): Promise<void>;
   open(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * How much room there is for the embedded stores. While there is too little, the service is not ready and takes no events;
- * it continues by itself when there is enough again.
+ * The disk space of the embedded stores. While it is too low, the service is not ready and accepts no events; it
+ * recovers automatically.
  */
 import { statfs } from 'node:fs/promises';
 import { Refusal } from '../../core/errors.ts';
@@ -8,9 +8,9 @@ import { SECOND_MS } from '../../core/time.ts';
 import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 
 export interface DiskRoom {
-  /** Looks now. Returns the missing room, in one sentence; null where there is enough, and where nothing is known. */
+  /** Checks now. Returns the missing space, in one sentence; null if there is enough, or if it is unknown. */
   shortage(): Promise<string | null>;
-  /** Refuses as `unavailable` where the last look, at most about a second ago, has found too little. */
+  /** Refuses as `unavailable` if the last check, at most about a second ago, found too little. */
   require(): void;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface DiskRoom {
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 const MB = 1024 * 1024;
 
-/** The room of a service whose stores are servers is theirs to watch. */
+/** The disk space of servers is monitored by their operators. */
 export const UNLIMITED_ROOM: DiskRoom = { shortage: async () => null, require() {}, close() {} };
 
 export function watchDiskRoom(directory: string): DiskRoom {
@@ -46,7 +46,7 @@ export function watchDiskRoom(directory: string): DiskRoom {
   };
 }
 
-/** Rounded so that what is missing is never said to be less. */
+/** Rounded up, so that the missing space is never understated. */
 function shortageOf(freeBytes: number): string | null {
   if (freeBytes >= FREE_BYTES_MIN) return null;
   const free = Math.floor(freeBytes / MB);

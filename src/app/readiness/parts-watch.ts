@@ -1,7 +1,7 @@
 /**
- * Watches that ClickHouse has all rows that it ever had (docs/how-to/operations.md, "Damaged data"). Compares its parts
- * with the record in PostgreSQL, at the start and every few seconds. While a loss is neither restored nor accepted, the
- * service is not ready, reads no usage, takes no events and runs no jobs.
+ * Monitors that ClickHouse has all rows that it ever had (docs/how-to/operations.md, "Damaged data"). Compares its
+ * parts with the record in PostgreSQL, at the start and every few seconds. While a loss is neither restored nor
+ * accepted, the service is not ready, reads no usage, accepts no events and runs no jobs.
  */
 import { access } from 'node:fs/promises';
 import { ClickHouseError } from '@clickhouse/client';
@@ -42,17 +42,17 @@ import {
 import type { LostEvents } from '../stores/logged-clickhouse.ts';
 
 export interface PartsWatch {
-  /** Looks once. Rejects where one of the stores does not answer; what was known before then still holds. */
+  /** Checks once. Rejects if one of the stores does not respond; earlier findings stay valid. */
   check(): Promise<void>;
   /** Losses that are neither restored nor accepted, a line each. */
   problems(): readonly string[];
   /** Whether the log of events is held back, because acknowledged events are missing from it. */
   isLogDamaged(): boolean;
-  /** A query could not read this part. */
+  /** Reports a part that a query could not read. */
   damaged(part: DamagedPart): void;
-  /** Looks every few seconds from now on; `onChecked` is called after each look. */
+  /** Checks every few seconds from now on; `onChecked` is called after each check. */
   start(onChecked: () => Promise<void>): void;
-  /** Looks a last time, so that the record is complete. */
+  /** Checks a last time, so that the record is complete. */
   close(): Promise<void>;
 }
 
@@ -64,11 +64,11 @@ export interface PartsWatchOptions {
   readonly cluster: string | undefined;
   /** Whether the files of ClickHouse are on this machine. */
   readonly isEmbedded: boolean;
-  /** Of the log in front of an embedded ClickHouse. */
+  /** The losses of the log in front of an embedded ClickHouse. */
   readonly lostEvents?: LostEvents | undefined;
 }
 
-/** A part that disappears is noticed if it was there for this long. */
+/** A part that disappears is noticed if it existed for this long. */
 const INTERVAL_MS = 10 * SECOND_MS;
 
 export function createPartsWatch(options: PartsWatchOptions): PartsWatch {
@@ -78,7 +78,7 @@ export function createPartsWatch(options: PartsWatchOptions): PartsWatch {
 class Watch implements PartsWatch {
   readonly #options: PartsWatchOptions;
   readonly #clickhouse: ClickHouse;
-  /** Reported by queries, and not looked at yet. */
+  /** Reported by queries, and not checked yet. */
   #reports: DamagedPart[] = [];
   #problems: readonly string[] = [];
   #recorded = '';
@@ -116,7 +116,7 @@ class Watch implements PartsWatch {
     if (!isKnown) this.#poll.soon();
   }
 
-  /** One look after the other. */
+  /** One check at a time. */
   check(): Promise<void> {
     return this.#looks.run(() => this.#look());
   }
@@ -139,7 +139,7 @@ class Watch implements PartsWatch {
     const { db, cluster } = this.#options;
     const known = await unsettledLosses(db);
     const reports = [...this.#reports];
-    // Before the parts: another process may record a part that was not there yet when this one read them.
+    // Before the parts: another process may record a part that did not exist yet when this one read them.
     const recorded = (await recordedParts(db)).filter(await this.#isKept());
     const active = cluster === undefined ? await readActiveParts(this.#clickhouse) : [];
     const found = [
@@ -151,7 +151,7 @@ class Watch implements PartsWatch {
     const losses = await recordLosses(db, unique([...found, ...absent]), Date.now());
     const open = losses.filter(({ acceptedAt }) => acceptedAt === null);
     this.#log(open.filter((loss) => !known.some(({ id }) => id === loss.id)));
-    // The engine continues with a part whose files are gone until it is started again.
+    // The engine continues with a part whose files are gone until it is restarted.
     const restart = absent.map((loss) => `${describeLoss(loss)}, and start the service again`);
     this.#problems = open.length === 0 ? restart : open.map((loss) => describeLoss(lossFromRow(loss)));
     this.#reports = this.#reports.filter((report) => !reports.includes(report));
@@ -159,7 +159,7 @@ class Watch implements PartsWatch {
     this.#isFirst = false;
   }
 
-  /** The losses that the present parts, and those that were set aside, show. */
+  /** The losses shown by the current parts and the detached ones. */
   async #found(recorded: readonly StoredPart[], active: readonly ActivePart[]): Promise<Loss[]> {
     const { cluster } = this.#options;
     if (cluster !== undefined)
@@ -168,7 +168,7 @@ class Watch implements PartsWatch {
     return lossesOf(recorded, active, setAside.filter(await this.#isKept()));
   }
 
-  /** Whether a part may be missed: not where its month of events was removed on purpose, or is about to be. */
+  /** Whether a missing part is a loss: not if its month of events was removed on purpose, or is about to be. */
   async #isKept(): Promise<(part: Pick<StoredPart, 'table' | 'partition'>) => boolean> {
     const retention = await findEventRetention(this.#options.db);
     if (retention === null) return () => true;
@@ -193,8 +193,8 @@ class Watch implements PartsWatch {
   }
 
   /**
-   * Parts that queries could not read, if reading all of them fails as well. Known ones are read again by the first
-   * look after a start only, because a part may be large. An accepted one is detached, so that queries work again.
+   * Parts that queries could not read, if reading all of them fails as well. Known ones are read again only by the
+   * first check after a start, because a part may be large. An accepted one is detached, so that queries work again.
    */
   async #unreadable(
     active: readonly ActivePart[],
@@ -232,12 +232,12 @@ class Watch implements PartsWatch {
     return [];
   }
 
-  /** Parts that the engine in this process still lists, and whose directories have gone. */
+  /** Parts that the engine in this process still lists, but whose directories are gone. */
   async #absent(active: readonly ActivePart[]): Promise<Loss[]> {
     if (!this.#options.isEmbedded) return [];
     const gone = await withoutDirectory(active);
     if (gone.length === 0) return [];
-    // A part that was merged meanwhile has lost its directory too.
+    // The directory of a part that was merged in the meantime is gone, too.
     const now = await withoutDirectory(await readActiveParts(this.#clickhouse));
     return gone
       .filter(({ path }) => now.some((part) => part.path === path))

@@ -1,4 +1,4 @@
-/** Whether the service can take requests: its stores answer, its data are complete, and there is room for more. */
+/** Whether the service can accept requests: its stores respond, its data are complete, and there is disk space. */
 import type { Readiness } from '../../api/routes/service/routes.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { within } from '../../runtime/time-limit.ts';
@@ -7,7 +7,7 @@ import { databaseIdentity } from '../../store/service/database-identity.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
-/** Whoever asks wants an answer at once, also while a store stops. */
+/** Callers need an answer at once, even while a store stops. */
 const CHECK_LIMIT_MS = 2 * SECOND_MS;
 
 interface Checked {
@@ -17,7 +17,7 @@ interface Checked {
   readonly room: Pick<DiskRoom, 'shortage'>;
 }
 
-/** Both reject when the store does not answer. */
+/** Both reject if the store does not respond. */
 export interface Pings {
   pingPostgres(): Promise<void>;
   readonly clickhouse: { ping(): Promise<void> };
@@ -28,7 +28,7 @@ export async function readiness({ stores, watch, index, room }: Checked): Promis
     succeeds(stores.pingPostgres()),
     succeeds(stores.clickhouse.ping()),
   ]);
-  // Whoever has restored or accepted sees it at once.
+  // A restored or accepted loss is reflected at once.
   if (watch.problems().length > 0) await succeeds(watch.check().then(() => index.build()));
   const losses = problemsOf(watch, index);
   const shortage = await within(CHECK_LIMIT_MS, room.shortage(), 'no answer in time').catch(
@@ -44,7 +44,7 @@ export async function readiness({ stores, watch, index, room }: Checked): Promis
   return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
 }
 
-/** The same with which database it is, which is read once. */
+/** `readiness` with the identity of the database, which is read once. */
 export async function identifiedReadiness(
   checked: Checked & { readonly stores: { readonly db: Database } },
 ): Promise<() => Promise<Readiness>> {
@@ -52,7 +52,7 @@ export async function identifiedReadiness(
   return async () => ({ ...(await readiness(checked)), dataId });
 }
 
-/** Of the stored data. */
+/** Problems of the stored data. */
 function problemsOf(watch: PartsWatch, index: Checked['index']): readonly string[] {
   const losses = watch.problems();
   return losses.length > 0 || index.isBuilt() ? losses : ['the index of known events is being built'];

@@ -6,11 +6,11 @@ export interface S3Address {
   readonly prefix: string;
 }
 
-/** Null where it is no such address. Throws a `WrongCall` where the bucket is missing. */
+/** Null if it is not such an address. Throws a `WrongCall` if the bucket is missing. */
 export function parseS3Address(text: string): S3Address | null {
   if (!text.startsWith('s3://')) return null;
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? [];
-  // Other text in its place may be a password.
+  // Other text at its place may be a password.
   if (!/^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$/.test(bucket))
     throw new WrongCall('there must be a bucket after s3://, and nothing else in its place');
   return { bucket, prefix };

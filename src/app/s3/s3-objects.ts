@@ -1,4 +1,4 @@
-/** Objects of an S3-compatible store: listed page by page, read in ranges, of one version where it is known. */
+/** Objects of an S3-compatible store: listed page by page, read in ranges, of one version if it is known. */
 import { elementOf, type S3Answer, S3Failure, type S3Requests } from './s3-requests.ts';
 
 export interface S3Object {
@@ -11,7 +11,7 @@ const RANGE_BYTES = 8 * 1024 * 1024;
 /** A thousand objects each. */
 const PAGES_MAX = 10_000;
 
-/** All objects whose keys begin so, in the order of the store, which is that of bytes. Throws an `S3Failure`. */
+/** All objects with this key prefix, in the store's order, which is bytewise. Throws an `S3Failure`. */
 export async function* listObjects(
   requests: S3Requests,
   prefix: string,
@@ -26,7 +26,7 @@ export async function* listObjects(
     const xml = body.toString();
     if (!xml.includes('<ListBucketResult') || !xml.includes('</ListBucketResult>'))
       throw new S3Failure('the answer of the store is no list of objects', null);
-    // A store that does not know `encoding-type` does not repeat it, and sends keys as they are.
+    // A store that does not support `encoding-type` does not echo it, and sends plain keys.
     const isEncoded = elementOf(xml, 'EncodingType') === 'url';
     for (const [, part = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs))
       yield objectOf(part, isEncoded);
@@ -50,14 +50,14 @@ function objectOf(xml: string, isEncoded: boolean): S3Object {
 /** Reads the bytes from `start` up to `end`. */
 export type ReadRange = (start: number, end: number) => Promise<Buffer>;
 
-/** The bytes from `start` up to `bytes`, of which the next range is under way while one is used. */
+/** The bytes from `start` up to `bytes`; the next range is prefetched while one is used. */
 export async function* inRanges(
   read: ReadRange,
   start: number,
   bytes: number,
 ): AsyncGenerator<Buffer, void, undefined> {
   let next = read(start, Math.min(bytes, start + RANGE_BYTES));
-  // Its failure is handled where it is awaited.
+  // Its failure is handled when it is awaited.
   next.catch(() => {});
   for (let at = start; at < bytes; ) {
     const piece = await next;

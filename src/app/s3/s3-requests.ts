@@ -1,7 +1,7 @@
 /**
- * Signed requests to an S3-compatible store. Each is tried again a few times where the network or the store fails, and is
- * given up where no data arrives for too long. Only whole answers are returned, so that a part is never taken for all.
- * Messages have the code and the words of the store, never anything of the signature.
+ * Signed requests to an S3-compatible store. Each is retried a few times if the network or the store fails, and aborted
+ * if no data arrives for too long. Only whole answers are returned, so that a part is never mistaken for all. Messages
+ * contain the code and message of the store, never any part of the signature.
  */
 
 import { createHash } from 'node:crypto';
@@ -15,7 +15,7 @@ export interface S3Settings {
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;
   readonly region: string;
-  /** Where buckets are the first part of the path; undefined: those of AWS. */
+  /** For path-style addresses of buckets; undefined: AWS. */
   readonly endpoint: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface S3Request {
   readonly headers?: Readonly<Record<string, string>>;
   /** Signed with its SHA-256, so the store refuses other bytes. */
   readonly body?: Buffer;
-  /** Answers that are no failure, beside those of success. */
+  /** Statuses that are accepted besides success. */
   readonly accepted?: readonly number[];
 }
 
@@ -39,14 +39,14 @@ export interface S3Answer {
 
 export interface S3Requests {
   readonly bucket: string;
-  /** Throws an `S3Failure`. A try whose answer was lost may have changed something. */
+  /** Throws an `S3Failure`. An attempt whose answer was lost may have changed something. */
   send(request: S3Request): Promise<S3Answer>;
 }
 
-/** The store does not do it. The message is for the operator. */
+/** The store refuses or fails. The message is for the operator. */
 export class S3Failure extends CommandFailure {
   override readonly name = 'S3Failure';
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null, exitCode: number = EXIT.failed) {
@@ -55,17 +55,17 @@ export class S3Failure extends CommandFailure {
   }
 }
 
-/** Of one request, the first included. */
+/** Maximum attempts of one request. */
 const TRIES_MAX = 6;
 const FIRST_PAUSE_MS = 200;
 const PAUSE_MS_MAX = 10_000;
-/** A store that sends nothing for this time is taken to be unavailable. */
+/** A store that sends nothing for this time counts as unavailable. */
 const SILENCE_MS_MAX = 30_000;
-/** And one that takes less than these bytes in a second. */
+/** And one that accepts fewer bytes per second. */
 const SENT_BYTES_PER_SECOND_MIN = 100_000;
-/** Of one answer. Objects are read in ranges, so the largest is the list of what a backup has. */
+/** The maximum size of one answer. Objects are read in ranges, so the largest is the manifest of a backup. */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
-/** Of answers that say what is wrong. */
+/** The maximum size of error answers. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Throws a `WrongCall` naming the variable that is missing. */
@@ -172,7 +172,7 @@ function isLateFailure(body: Buffer): boolean {
   return /^\s*(<\?xml[^>]*>)?\s*<Error>/.test(body.subarray(0, 200).toString());
 }
 
-/** Aborts what nothing was heard of. */
+/** Aborts after a time without data. */
 function createSilence(ms: number) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
@@ -197,7 +197,7 @@ async function bodyOf(response: Response, silence: { heard(): unknown }, isHead:
   return Buffer.concat(pieces);
 }
 
-/** Codes of failures that come with 200. */
+/** Codes of failures that are sent with 200. */
 const LATE_CODES = ['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout'];
 
 function refusal(response: Response, body: Buffer, { method = 'GET' }: S3Request, what: string): Error {
@@ -214,7 +214,7 @@ function refusal(response: Response, body: Buffer, { method = 'GET' }: S3Request
   return new S3Failure(`cannot ${does} ${what}: the store ${problem}${hint}`, status, EXIT.wrongCall);
 }
 
-/** Text of the first element of this name in an answer of S3, which has neither attributes nor comments in it. */
+/** Text of the first element with this name in an S3 answer, which has neither attributes nor comments in it. */
 export function elementOf(xml: string, name: string): string | null {
   const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml);
   return match === null ? null : unescaped(match[1] ?? '');
@@ -231,13 +231,13 @@ function unescaped(text: string): string {
 
 function addressOf({ endpoint, region }: S3Settings, bucket: string): string {
   if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, '')}/${bucket}`;
-  // A certificate of AWS covers one name before its own.
+  // A certificate of AWS covers one subdomain.
   return bucket.includes('.')
     ? `https://s3.${region}.amazonaws.com/${bucket}`
     : `https://${bucket}.s3.${region}.amazonaws.com`;
 }
 
-/** As signatures want it: everything but letters, digits and four marks. */
+/** For signatures: everything but letters, digits and four marks is escaped. */
 function encoded(part: string): string {
   return encodeURIComponent(part).replace(
     /[!'()*]/g,
@@ -245,7 +245,7 @@ function encoded(part: string): string {
   );
 }
 
-/** `fetch` says only that it failed; the cause says why. */
+/** `fetch` reports only that it failed; the reason is in the cause. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return messageOf(cause);

@@ -1,6 +1,6 @@
 /**
- * Objects that are written to an S3-compatible store: small ones by one request, large ones in parts. An object is there
- * when all of it is; parts of one that is not ended are removed.
+ * Writes objects to an S3-compatible store: small ones by one request, large ones in parts. An object becomes visible
+ * when it is complete; parts of an unfinished one are removed.
  */
 import { elementOf, type S3Requests } from './s3-requests.ts';
 
@@ -11,15 +11,15 @@ export interface S3Upload {
   readonly chunks: AsyncIterable<Buffer> | Iterable<Buffer>;
 }
 
-/** Of a part: so much of an object is in memory. Stores take no smaller ones, but the last. */
+/** The size of a part, which is held in memory. Stores accept no smaller ones, except the last. */
 const PART_BYTES_MIN = 8 * 1024 * 1024;
 const PARTS_MAX = 10_000;
-/** Of S3; other stores take less, and say so. */
+/** The limit of S3; other stores may have a lower one, and report it. */
 const OBJECT_BYTES_MAX = 5 * 1024 ** 4;
 /** A thousand uploads each. */
 const PAGES_MAX = 100;
 
-/** Throws an `S3Failure`, and an `Error` where the chunks have other bytes than was said; nothing is there then. */
+/** Throws an `S3Failure`, and an `Error` if the chunks differ from the stated size; nothing is stored then. */
 export async function uploadObject(requests: S3Requests, upload: S3Upload): Promise<void> {
   const { key, bytes } = upload;
   if (bytes > OBJECT_BYTES_MAX) throw new Error(`${key} has more bytes than an object of S3`);
@@ -52,7 +52,7 @@ async function uploadInParts(requests: S3Requests, upload: S3Upload, partBytes: 
   }
 }
 
-/** Chunks of any size become parts of this size, and a last one. */
+/** Chunks of any size are regrouped to parts of this size, and a last one. */
 async function* inParts({ key, bytes, chunks }: S3Upload, partBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let [heldBytes, total] = [0, 0];
@@ -89,7 +89,7 @@ async function complete(requests: S3Requests, { key, bytes, uploadId, tags }: Pa
   const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
   const answer = await requests.send({ method: 'POST', key, query: { uploadId }, body, accepted: [404] });
   if (answer.status !== 404) return;
-  // Of a try whose answer was lost there is nothing to complete any more, and the object is there.
+  // If an attempt succeeded but its answer was lost, the upload no longer exists, and the object does.
   const found = await requests.send({ method: 'HEAD', key, accepted: [404] });
   if (found.status === 404 || Number(found.headers.get('content-length')) !== bytes)
     throw new Error(`the store does not know the upload of ${key} any more`);
@@ -99,13 +99,13 @@ async function abort(requests: S3Requests, key: string, uploadId: string): Promi
   await requests.send({ method: 'DELETE', key, query: { uploadId }, accepted: [404] });
 }
 
-/** Removes the parts of uploads below a prefix that nobody will end: whoever calls it knows that none is under way. */
+/** Removes the parts of unfinished uploads below a prefix: the caller knows that none is running. */
 export async function abortUploads(requests: S3Requests, prefix: string): Promise<void> {
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const { status, body } = await requests.send({
       key: null,
       query: { uploads: '', prefix },
-      // A store that cannot list them has its own rule for them.
+      // A store that cannot list them expires them by its own rule.
       accepted: [404, 405, 501],
     });
     const xml = status === 200 ? body.toString() : '';

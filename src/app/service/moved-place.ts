@@ -1,4 +1,4 @@
-/** The answers of a process whose stores have moved to servers: where they are, and that it takes nothing. */
+/** The answers of a process whose stores have moved to servers: their new place, and that it accepts nothing. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { movedText, readMove } from '../../embedded/move-record.ts';
 import type { Logger } from '../../log.ts';
@@ -8,9 +8,9 @@ import type { Stores } from '../stores/stores.ts';
 type Fetch = Application['fetch'];
 
 export interface Place {
-  /** The application, or the words that it has gone. */
+  /** The application, or the answer that it has moved. */
   fetch: Fetch;
-  /** From now on the stores are not used any more. Resolves when they are closed. */
+  /** Stops using the stores permanently. Resolves when they are closed. */
   leave(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface PlaceParts {
   readonly application: Pick<Application, 'fetch' | 'requestsEnded' | 'endJobs'>;
   /** How long requests and jobs may continue. */
   readonly waitMs: number;
-  /** Close the application and its stores, in this order. */
+  /** Functions that close the application and its stores, in this order. */
   readonly close: readonly (() => Promise<void>)[];
 }
 
@@ -42,9 +42,9 @@ export function createPlace({ dataDir, log, stores, application, waitMs, close }
   return place;
 }
 
-/** Clients keep what they have sent, until somebody leads them to the new place. */
+/** Clients keep unsent data until they are pointed to the new place. */
 function goneAnswer(request: Request, text: string): Response {
-  // The process is alive; who restarts it would see it refuse to start.
+  // The process is alive; after a restart it would refuse to start.
   if (new URL(request.url).pathname === '/healthz') return Response.json({ status: 'ok' });
   const message = `This service takes nothing any more: ${text}. Send it there`;
   return Response.json({ message }, { status: 503, headers: { 'retry-after': '60' } });

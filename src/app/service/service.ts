@@ -1,7 +1,7 @@
 /**
- * The running service: data directory, stores, application, HTTP server; and the same in reverse.
+ * The running service: data directory, stores, application, HTTP server; stopped in reverse order.
  *
- * Responsible only for the order of start and stop. Does not exit the process.
+ * Owns only the order of start and stop. Does not exit the process.
  */
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
@@ -31,9 +31,9 @@ import { createPlace, type Place } from './moved-place.ts';
 
 export interface Service {
   readonly url: string;
-  /** To be shown to the operator, once; null where there was a token already. */
+  /** To be shown to the operator, once; null if there was a token already. */
   readonly newToken: string | null;
-  /** With it: the address that opens the console once, on this machine. */
+  /** Set with `newToken`: the address that opens the console once, on this machine. */
   readonly consoleLink: string | null;
   /** Notes for the operator on a start that is otherwise fine, a line each. */
   readonly notes: readonly string[];
@@ -42,16 +42,16 @@ export interface Service {
   /** Resolves with the reason, on one line, when the service cannot continue. */
   readonly lost: Promise<string>;
   /**
-   * Drains: no new connections, running requests are answered, then everything is closed. Queries that still run
-   * after 30 s are cancelled.
+   * Drains: no new connections, running requests are answered, then everything is closed. Queries that still run after
+   * 30 s are cancelled.
    */
   close(): Promise<void>;
 }
 
-/** Requests and jobs that take longer are ended when the service stops. */
+/** Longer requests and jobs are ended when the service stops. */
 const DRAIN_WAIT_MS = 30_000;
 
-/** Starts everything. When a step fails, the steps before it are undone before this throws. */
+/** Starts everything. If a step fails, earlier steps are undone before this throws. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const undo: Array<() => Promise<void>> = [];
   const unwind = async () => {
@@ -72,7 +72,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     undo.push(closeTracing);
     const [stores, { createApplication }] = await Promise.all([
       startStores(config, { log, tracer, holdMerges: true }),
-      // Most of the code, which is read while the stores start.
+      // Most of the code, which is loaded while the stores start.
       import('../application/application.ts'),
     ]);
     const closeStores = undoLater(() => stores.close());
@@ -125,7 +125,7 @@ function firstTokenIn(config: Pick<Config, 'dataDir'>, log: Logger) {
 
 interface CreatedServer {
   readonly server: ServerType;
-  /** Null where enough connections can be open. */
+  /** Null if enough connections can be open. */
   readonly lowLimit: string | null;
 }
 
@@ -163,7 +163,7 @@ interface BackedUp {
   readonly log: Logger;
 }
 
-/** Servers are backed up without this process. Returns the function that ends it. */
+/** Servers are backed up without this process. Returns the function that stops it. */
 async function allowBackups(
   { clickhouseUrl, dataDir }: Pick<Config, 'clickhouseUrl' | 'dataDir'>,
   backups: Backups,
@@ -183,7 +183,7 @@ async function allowBackups(
   };
 }
 
-/** The stores of this DATA_DIR, unless both are servers. Throws an error for the operator where they are at another place. */
+/** The stores of this DATA_DIR, unless both are servers. Throws an error for the operator if they are elsewhere. */
 async function requireHere({ dataDir, databaseUrl, clickhouseUrl }: Config): Promise<void> {
   if (databaseUrl === undefined || clickhouseUrl === undefined) await requireNotMoved(dataDir);
   if (databaseUrl !== undefined) await requireWholeMove(databaseUrl);
@@ -194,7 +194,7 @@ interface Moved extends BackedUp {
   readonly place: Place;
 }
 
-/** Both stores, or none. Returns the function that ends it. */
+/** Both stores, or none. Returns the function that stops it. */
 async function allowMove(
   { databaseUrl, clickhouseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'dataDir'>,
   { stores, application, log, gate, place }: Moved,
@@ -247,14 +247,14 @@ async function listen(server: ServerType, { host, port }: Pick<Config, 'host' | 
   });
 }
 
-/** Under which address this machine reaches a server that listens there. */
+/** The address under which this machine reaches a server that listens there. */
 const LOOPBACK_OF: Readonly<Record<string, string>> = {
   '0.0.0.0': '127.0.0.1',
   '::': '127.0.0.1',
   '::1': '[::1]',
 };
 
-/** The part after `#` stays in the browser: it is in no request line, no log and no referrer. */
+/** The fragment stays in the browser: it is in no request line, no log and no referrer. */
 function consoleLinkOf(server: ServerType, link: string | null): string | null {
   const address = server.address() as AddressInfo | string | null;
   if (link === null || typeof address !== 'object' || address === null) return null;

@@ -1,7 +1,6 @@
 /**
- * The embedded PostgreSQL with its pool, and with the checks that it has what it had before (docs/how-to/operations.md,
- * "Damaged data"). A damage ends the start with one line: contracts and invoices cannot do without a part of
- * themselves.
+ * The embedded PostgreSQL with its pool, and with checks of its completeness (docs/how-to/operations.md, "Damaged
+ * data"). Damage ends the start with one line: contracts and invoices are useless if incomplete.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,12 +18,12 @@ export interface EmbeddedDatabase {
   close(): Promise<void>;
 }
 
-/** How far the log of PostgreSQL certainly is, beside its files so that both are restored together. */
+/** The durable position of PostgreSQL's log, stored beside its files so that both are restored together. */
 const POSITION_FILE = 'tallyhouse-log-position';
 const POSITION_INTERVAL_MS = 2 * SECOND_MS;
 const POSITION = /^[\dA-F]{1,8}\/[\dA-F]{1,8}$/;
 
-/** Throws `EmbeddedPostgresError`, with one line that says what is damaged and what to do. */
+/** Throws `EmbeddedPostgresError`, with one line that names the damage and the remedy. */
 export async function openEmbeddedDatabase(
   directory: string,
   log: Logger | undefined,
@@ -33,7 +32,7 @@ export async function openEmbeddedDatabase(
   const pool = createDatabase(embedded.connection);
   const position = join(embedded.dataDir, POSITION_FILE);
   const close = async () => {
-    // The pool first, so that no query meets a server that is going away.
+    // The pool first, so that no query meets a server that is stopping.
     await pool.close();
     await embedded.stop();
   };
@@ -42,7 +41,7 @@ export async function openEmbeddedDatabase(
   } catch (error) {
     await close();
     if (error instanceof EmbeddedPostgresError) throw error;
-    // Nothing was asked of it yet that an intact server refuses.
+    // An intact server refuses none of the queries so far.
     throw damaged(embedded.dataDir, reasonOf(error), null);
   }
   const recording = recordPosition(pool.db, position);
@@ -80,7 +79,7 @@ function reasonOf(error: unknown): string {
   return error.cause === undefined ? error.message.split('\n', 1).join('') : reasonOf(error.cause);
 }
 
-/** Writes down, every few seconds, how far the log is on disk. An older position is as true as a newer one. */
+/** Records, every few seconds, how far the log is on disk. An older position stays valid. */
 function recordPosition(db: Database, path: string) {
   let last = '';
   const look = async () => {

@@ -1,8 +1,8 @@
 /**
- * The embedded ClickHouse with the log of DATA_DIR in front of it: opens the log, takes up what it holds, and keeps
- * PostgreSQL's record of it, which says what the log must have at the next start.
+ * The embedded ClickHouse with the log of DATA_DIR in front of it: opens the log, resumes with its records, and
+ * maintains PostgreSQL's record of it, which states what the log must contain at the next start.
  *
- * A log from which acknowledged events are missing is left as it is, and nothing is appended, until the loss is accepted
+ * A log with missing acknowledged events is left unchanged, and nothing is appended, until the loss is accepted
  * (parts-watch.ts).
  */
 import { codeOf } from '../../core/failures.ts';
@@ -32,33 +32,33 @@ interface LogRecords {
 export interface LoggedClickHouseOptions {
   readonly log?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
-  /** Without them, a log that was removed is taken for a new one. */
+  /** Absent: a log that was removed is treated as a new one. */
   readonly records?: LogRecords;
 }
 
-/** An embedded ClickHouse and the events that are on their way to it. */
+/** An embedded ClickHouse and the events on their way to it. */
 export interface LoggedClickHouse {
   readonly clickhouse: ClickHouse;
   readonly blocks: EventBlocks;
   readonly lostEvents: LostEvents;
-  /** Brings them there and closes the log; ClickHouse stays open. */
+  /** Inserts them and closes the log; ClickHouse stays open. */
   close(): Promise<void>;
 }
 
-/** Acknowledged events that the log does not have. */
+/** Acknowledged events that are missing from the log. */
 export interface LostEvents {
-  /** Null where none is missing, or the loss was accepted. */
+  /** Null if none is missing, or the loss was accepted. */
   loss(): LogDamage | null;
-  /** Continues with the records that can be read. */
+  /** Continues with the readable records. */
   accept(): Promise<void>;
 }
 
-/** How old PostgreSQL's record of an open log may be. */
+/** The maximum age of PostgreSQL's record of an open log. */
 const RECORD_INTERVAL_MS = 2_000;
 
 const NO_RECORDS: LogRecords = { read: async () => null, write: async () => {} };
 
-/** Opens the log in front of a ClickHouse that has its tables, and takes up what it holds. */
+/** Opens the log in front of a migrated ClickHouse, and resumes with its records. */
 export async function withEventLog(
   clickhouse: ClickHouse,
   dataDir: string,
@@ -92,8 +92,8 @@ export async function withEventLog(
 }
 
 /**
- * The same for a program without PostgreSQL, which appends nothing. Throws an `EventLogError` where events are missing;
- * where there is no log, none is created, because the service may miss one.
+ * `withEventLog` for a program without PostgreSQL, which appends nothing. Throws an `EventLogError` if events are
+ * missing; if there is no log, none is created, because the service may miss one.
  */
 export async function withTakenUpEvents(
   clickhouse: ClickHouse,
@@ -126,7 +126,7 @@ async function openLog(found: FoundLog, records: LogRecords, log: Logger | undef
     recorded = text;
   };
   try {
-    // Before the first event: from now on the log must be there.
+    // Before the first event: from now on the log must exist.
     await record(true);
   } catch (error) {
     await eventLog.close();

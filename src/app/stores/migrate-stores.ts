@@ -16,8 +16,8 @@ export interface StoresToMigrate {
 }
 
 /**
- * Safe when several processes start at once: one lock in PostgreSQL covers both stores. Both are looked at
- * before either is changed. PostgreSQL comes first, because it takes all of its migrations or none.
+ * Safe if several processes start at once: one lock in PostgreSQL covers both stores. Both are checked before either is
+ * changed. PostgreSQL is first, because it applies all of its migrations or none.
  *
  * Throws a `MigrationError` for the operator.
  */
@@ -29,7 +29,7 @@ export async function migrateStores({ postgres, clickhouse, cluster, log }: Stor
     if (missing.length > 0)
       log?.warn({ tables: missing }, 'tables of ClickHouse are missing: they are created again, empty');
     const pendingFiles = missing.length > 0 ? files : newFiles;
-    // A statement of theirs may wait for a mutation.
+    // Migrations may wait for a mutation.
     if (pendingFiles.length > 0) await clickhouse.startMerges?.();
     await applyMigrations(db, await findPendingMigrations(db));
     await applyFiles(clickhouse, cluster, files, pendingFiles);

@@ -1,6 +1,6 @@
 /**
- * Opens the two stores that the configuration names, embedded or by URL, and brings both up to date.
- * Used by the service, the demo and the tests alike.
+ * Opens the two configured stores, embedded or by URL, and migrates both. Used by the service, the demo and the tests
+ * alike.
  */
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
@@ -32,19 +32,19 @@ export type StoresConfig = Pick<
 
 export interface Stores {
   readonly db: DatabasePool['db'];
-  /** With every acknowledged event in it. */
+  /** Includes every acknowledged event. */
   readonly clickhouse: ClickHouse;
-  /** Listens to a channel of PostgreSQL until it is closed, whatever happens to the connection. */
+  /** Listens to a channel of PostgreSQL until it is closed, across reconnections. */
   readonly listen: Listen;
-  /** The way of events through the log in front of an embedded ClickHouse. */
+  /** The log in front of an embedded ClickHouse. */
   readonly blocks?: EventBlocks | undefined;
-  /** The records that the log does not have. */
+  /** The records missing from the log. */
   readonly lostEvents?: LostEvents | undefined;
-  /** Rejects when PostgreSQL does not answer. */
+  /** Rejects if PostgreSQL does not respond. */
   pingPostgres(): Promise<void>;
-  /** Resolves, with a line saying why, when an embedded store has ended by itself and cannot be started again. */
+  /** Resolves, with a line with the reason, when an embedded store has ended by itself and cannot be restarted. */
   readonly lost: Promise<string>;
-  /** Waits for what is running in either, then stops the embedded ones. */
+  /** Waits for running work in both, then stops the embedded ones. */
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface StoresOptions {
   readonly holdMerges?: boolean;
 }
 
-/** Starts both at the same time; when something fails what is open is closed again before this throws. */
+/** Starts both concurrently; if something fails, open ones are closed again before this throws. */
 export async function startStores(config: StoresConfig, options: StoresOptions = {}): Promise<Stores> {
   const { log, holdMerges = false } = options;
   const say = (line: string) => log?.warn(line);
@@ -139,7 +139,7 @@ async function endOf(embedded: EmbeddedPostgres): Promise<string> {
 
 const clickhouseDirectory = ({ dataDir }: Pick<StoresConfig, 'dataDir'>) => join(dataDir, 'clickhouse');
 
-/** Migrates; those of an embedded ClickHouse are kept, so that the next start can put them back. */
+/** Migrates; the definitions of an embedded ClickHouse are copied, so that the next start can restore them. */
 async function withDefinitions(config: StoresConfig, migrate: () => Promise<void>): Promise<void> {
   if (config.clickhouseUrl !== undefined) await migrate();
   else await whileDefinitionsChange(clickhouseDirectory(config), migrate);
@@ -164,7 +164,7 @@ async function openClickHouse(
   return createRemoteClickHouse(server);
 }
 
-/** The embedded engine as the service sees it, without tables. */
+/** The embedded engine with the service's settings, without tables. */
 export async function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<ClickHouse> {
   return createClickHouse(await openEmbeddedClickHouse(options));
 }

@@ -1,9 +1,9 @@
 /**
- * The tracer that sends spans to a collector, over OTLP/HTTP. The only file that knows OpenTelemetry; it is loaded
- * only where a collector is configured.
+ * The tracer that sends spans to a collector, over OTLP/HTTP. The only file that depends on OpenTelemetry; it is loaded
+ * only if a collector is configured.
  *
- * Spans wait in a queue of fixed size and are sent in the background: a collector that is slow or away costs spans,
- * never requests. Nothing is registered globally; which span work belongs to is kept here.
+ * Spans wait in a queue of fixed size and are sent in the background: a slow or unavailable collector costs spans,
+ * never requests. Nothing is registered globally; the current span is kept here.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -26,7 +26,7 @@ import { createScopeKey, type ScopeKey } from '../../runtime/request-scope.ts';
 import { VERSION } from '../../version.ts';
 
 const NAME = 'tallyhouse';
-/** At the end of the process. */
+/** The maximum wait at the end of the process. */
 const CLOSE_MS_MAX = 2_000;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
@@ -47,7 +47,7 @@ export function startOpenTelemetry(endpoint: string, log: Logger): Tracing {
     async close() {
       const limit = new AbortController();
       const timeUp = delay(CLOSE_MS_MAX, undefined, { signal: limit.signal });
-      // Spans that the collector does not take by then are lost; the log has said that it is away.
+      // Spans that the collector has not accepted by then are lost; the log has reported that it is unavailable.
       await Promise.race([provider.shutdown(), timeUp]).catch(() => {});
       limit.abort();
       await timeUp.catch(() => {});
@@ -55,7 +55,7 @@ export function startOpenTelemetry(endpoint: string, log: Logger): Tracing {
   };
 }
 
-/** The same exporter. The log has one warning when spans cannot be sent, until some can be again. */
+/** The same exporter. The log has one warning when spans cannot be sent, until sending succeeds again. */
 function tellingOnce(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false;
   return {
@@ -90,7 +90,7 @@ const HEADERS: TextMapGetter<TraceHeaders> = {
 function createTracer(startSpan: StartSpan): Tracer {
   const around = createScopeKey<OpenSpan>('span');
   const w3c = new W3CTraceContextPropagator();
-  /** Timers begun within a request outlive it: a span that has ended, or is not sampled, does not count. */
+  /** Timers started within a request outlive it: a span that has ended, or is not sampled, does not count. */
   const recording = () => {
     const span = around.get();
     return span?.isRecording() === true ? span : undefined;

@@ -1,4 +1,4 @@
-/** Reads the bodies that Stripe takes: `lines[0][metadata][a]=b`. */
+/** Parses request bodies for Stripe: `lines[0][metadata][a]=b`. */
 
 export type FormValue = string | FormValue[] | { readonly [name: string]: FormValue };
 

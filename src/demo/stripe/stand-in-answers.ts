@@ -1,5 +1,5 @@
 /**
- * The objects of the stand-in as Stripe answers them: with every member that is always there, by the types of the official
+ * The objects of the stand-in in the form of Stripe's answers: with all required members, by the types of the official
  * package.
  */
 import type Stripe from 'stripe';
@@ -8,7 +8,7 @@ import type { StandInState } from './stand-in-state.ts';
 
 const PAGE_DEFAULT = 10;
 
-/** Newest first, of one customer, since a time. */
+/** Newest first, for one customer, since a time. */
 export function pageOf<Item extends { id: string; customer: string; created: number }>(
   all: readonly Item[],
   query: URLSearchParams,
@@ -68,7 +68,7 @@ function taxesOf(amount: number, taxable: number) {
   return [{ amount, taxable_amount: taxable, type: 'tax_rate_details', ...rest }];
 }
 
-/** Payments are there when they are asked for, their intents too. */
+/** Payments are included on request, and their intents too. */
 export function invoiceJson(
   state: StandInState,
   one: StandInInvoice,
@@ -157,7 +157,7 @@ function paymentOf(one: StandInInvoice, intent: StandInIntent, isExpanded: boole
   } as Stripe.InvoicePayment;
 }
 
-/** Members that say nothing of interest here. */
+/** Members without relevance here. */
 const NOTHING_SPECIAL = {
   ...{ account_country: 'US', account_name: 'Stand-in', account_tax_ids: null, amount_overpaid: 0 },
   ...{

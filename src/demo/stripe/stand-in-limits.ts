@@ -6,7 +6,7 @@ export const TEXTS = { memo: 1_500, footer: 5_000, number: 26, description: 500,
 const METADATA = { keys: 50, key: 40, value: 500 } as const;
 /** Eight digits. */
 const CHARGE_MAX = 99_999_999;
-/** Some of the published ones: https://docs.stripe.com/currencies. Others have none here. */
+/** Some published minimums: https://docs.stripe.com/currencies. Other currencies have none here. */
 const CHARGE_MIN: Readonly<Record<string, number>> = {
   ...{
     usd: 50,
@@ -40,7 +40,7 @@ export function requireMetadata(metadata: FormValue | undefined): void {
   }
 }
 
-/** The due amount is neither too small nor too large to be charged. */
+/** Whether the amount due is neither too small nor too large to be charged. */
 export function isChargeable(amount: number, currency: string): boolean {
   return amount >= (CHARGE_MIN[currency] ?? 1) && amount <= CHARGE_MAX;
 }

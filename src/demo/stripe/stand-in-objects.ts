@@ -1,4 +1,4 @@
-/** The objects of the stand-in of Stripe, and how it refuses. */
+/** The objects of the stand-in of Stripe, and its refusals. */
 import type { FormValue } from './form-body.ts';
 
 export interface StandInLine {
@@ -11,10 +11,10 @@ export interface StandInLine {
   period: { start: number; end: number };
   quantity: number | null;
   product: string | null;
-  /** Null: not given, so that the default of the account counts. */
+  /** Null: omitted, so that the default of the account applies. */
   taxBehavior: string | null;
   unitAmount: string | null;
-  /** Given with the line. */
+  /** The tax sent with the line. */
   tax: number;
 }
 
@@ -88,7 +88,7 @@ export interface StandInIntent {
 
 export interface StandInCustomer {
   id: string;
-  /** How its default method of payment reacts. `processes`: a bank account, which takes days. */
+  /** How its default payment method reacts. `processes`: a bank account, which takes days. */
   card: 'pays' | 'declined' | 'needs_action' | 'processes' | 'none';
   hasAddress: boolean;
   /** Above 0: owed by the customer, and part of the next invoice. Below: a credit. */

@@ -33,12 +33,12 @@ export class StandInState {
   readonly intents = new Map<string, StandInIntent>();
   readonly deleted = new Set<string>();
   readonly events: StandInEvent[] = [];
-  /** Whose key it is. */
+  /** The account of the key. */
   accountId = 'acct_stand_in';
-  /** Settings of the account for invoices that do not say. */
+  /** Default settings of the account for invoices. */
   taxesByDefault = false;
   defaultTaxBehavior: string | null = null;
-  /** How often money was taken. */
+  /** The number of charges. */
   charges = 0;
   private last = 0;
 
@@ -53,7 +53,7 @@ export class StandInState {
     return id;
   }
 
-  /** Those that are not void, of an invoice of ours. */
+  /** Its invoices that are not void, for one of our invoices. */
   liveOf(invoiceId: string): StandInInvoice[] {
     return [...this.invoices.values()].filter(
       (one) => one.metadata.tallyhouse_invoice_id === invoiceId && one.status !== 'void',
@@ -213,7 +213,10 @@ export class StandInState {
     return invoice;
   }
 
-  /** The customer's balance is part of what is due. An amount that cannot be charged is moved to it, and the invoice is paid. */
+  /**
+   * The customer's balance is part of the amount due. An amount that cannot be charged is moved to it, and the invoice
+   * is paid.
+   */
   private settle(invoice: StandInInvoice): void {
     const customer = this.customer(invoice.customer);
     const sum = this.total(invoice) + customer.balance;
@@ -264,7 +267,7 @@ export class StandInState {
       this.markPaid(invoice);
       return invoice;
     }
-    // An attempt is one before it has an end, such as a debit that takes days.
+    // An attempt counts before it has an outcome, such as a debit that takes days.
     invoice.attempted = true;
     invoice.attemptCount += 1;
     if (card === 'processes') {
@@ -286,7 +289,7 @@ export class StandInState {
     throw new StripeRefusal(402, DECLINED.code, DECLINED.message);
   }
 
-  /** Stripe charges an invoice by itself, and this does the same. */
+  /** Like Stripe's automatic collection of an invoice. */
   collect(id: string): void {
     try {
       this.pay(id);
@@ -305,7 +308,7 @@ export class StandInState {
       );
     }
     invoice.status = 'void';
-    // The part of the balance that was applied to it is unapplied.
+    // The part of the balance that was applied to it is restored.
     const { startingBalance, endingBalance } = invoice;
     this.customer(invoice.customer).balance += startingBalance - (endingBalance ?? startingBalance);
     this.tell('invoice.voided', { id, object: 'invoice', metadata: invoice.metadata });

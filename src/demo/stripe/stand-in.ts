@@ -1,6 +1,6 @@
 /**
- * A stateful stand-in of Stripe's HTTP interface, which the official client reaches by `STRIPE_API_BASE`. It keeps Stripe's
- * rules of idempotency keys, pages, lines and states, and misbehaves on order.
+ * A stateful stand-in of Stripe's HTTP interface, which the official client uses through `STRIPE_API_BASE`. It
+ * implements Stripe's rules for idempotency keys, pages, lines and states, and injects faults on request.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,8 +13,8 @@ import { StandInState } from './stand-in-state.ts';
 
 /**
  * `lost`: done, and the answer is lost. `cut`: not done, and no answer. `error_after`: done, and answered with 500.
- * `lock_timeout`: not done, and the error is remembered under the key. `hang`: done, and answered too late. `slow`: done
- * after the one who asked has given up.
+ * `lock_timeout`: not done, and the error is stored under the key. `hang`: done, and answered too late. `slow`: done
+ * after the client has timed out.
  */
 export const FAULTS = [
   'lost',
@@ -32,7 +32,7 @@ interface StandInRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
-  /** Whose object it is about; null: nobody's. */
+  /** The customer of the object; null: none. */
   readonly customer: string | null;
 }
 
@@ -41,17 +41,17 @@ export interface StripeStandIn {
   readonly state: StandInState;
   readonly requests: StandInRequest[];
   readonly webhookSecret: string;
-  /** Asked before each request. */
+  /** Called before each request. */
   misbehave: (request: StandInRequest) => Fault | null;
   /** The delay of each answer. */
   delayMs: number;
   /** How long `hang` and `slow` take: longer than the client waits. */
   slowMs: number;
-  /** The Retry-After of an answer of too many requests. */
+  /** The Retry-After of a rate-limit answer. */
   retryAfterSeconds: number;
-  /** Posts events to a webhook route of ours, signed; the statuses of the answers. */
+  /** Posts signed events to a webhook route of ours; returns the statuses of the answers. */
   deliver(to: string, events: readonly StandInEvent[], atSeconds?: number): Promise<number[]>;
-  /** The same as an event destination of the second version of the API does: events name their objects only. */
+  /** `deliver` in the form of an event destination of API v2: events name their objects only. */
   deliverThin(to: string, events: readonly StandInEvent[]): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface StripeStandIn {
 export const STAND_IN_KEY = 'sk_test_stand_in_key';
 const SLOW_MS = 3_000;
 
-/** The answers that are repeated for the same idempotency key. */
+/** The answers that are replayed for the same idempotency key. */
 type Remembered = Map<string, Answer & { readonly of: string }>;
 
 interface Answer {
@@ -67,7 +67,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** `apiKey`: the only one that it knows; what begins with `sk_live_` is treated as a live key by clients. */
+/** `apiKey`: the only accepted one; clients treat the prefix `sk_live_` as a live key. */
 export async function startStripeStandIn(apiKey: string = STAND_IN_KEY): Promise<StripeStandIn> {
   const remembered: Remembered = new Map();
   const server = createServer((request, response) => {
@@ -164,7 +164,7 @@ async function handle(
   await carryOut(standIn, fault, { seen, url, text, of, remembered }, response);
 }
 
-/** The answer of a fault that keeps the request from being carried out. */
+/** The answer of a fault that prevents the request from being executed. */
 function refusedWith(fault: Fault | null): Answer | null {
   switch (fault) {
     case 'too_many':
@@ -180,7 +180,7 @@ function refusedWith(fault: Fault | null): Answer | null {
   }
 }
 
-/** The answer of before, to the same request only. */
+/** The stored answer, for the same request only. */
 function repeat(before: Answer & { readonly of: string }, of: string, response: ServerResponse): void {
   if (before.of === of) answer(response, before.status, before.body);
   else answer(response, 400, OTHER_PARAMETERS);

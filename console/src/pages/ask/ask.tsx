@@ -20,11 +20,11 @@ WHERE timestamp >= now() - INTERVAL 30 DAY
 GROUP BY day, event_type
 ORDER BY day`;
 
-/** A page shows no more; files have all of it. */
+/** The maximum size that a page shows; files contain the whole answer. */
 const ANSWER_BYTES_MAX = 8_000_000;
 const TOO_LARGE = 'The answer is larger than 8 MB: add LIMIT, or take it as CSV or Parquet.';
 
-/** The answer to what stands in the address. */
+/** The answer to the query in the address. */
 function useAnswer(sql: string | undefined) {
   return useQuery({
     queryKey: ['ask', sql],

@@ -1,4 +1,4 @@
-/** How an answer of SQL is drawn: over time where a column has times, else by the values of a column. Pure. */
+/** The chart for an answer of SQL: over time if a column has times, else by the values of a column. Pure. */
 import Big from 'big.js';
 import { type Series, seriesFrom } from '../../parts/series.ts';
 
@@ -28,7 +28,7 @@ const BARS_MAX = 20;
 /** More instants than a chart has pixels for. */
 const STARTS_MAX = 5_000;
 
-/** Null where there is nothing to draw: no numbers, or a single row. */
+/** Null if there is nothing to draw: no numbers, or a single row. */
 export function pictureOf(columns: readonly ResultColumn[], rows: readonly ResultRow[]): ResultPicture {
   const numbers = columns.filter(({ type }) => type === 'number').map(({ name }) => name);
   const time = columns.find(({ type }) => type === 'timestamp')?.name;
@@ -95,7 +95,7 @@ interface BarPlace {
   readonly length: number;
 }
 
-/** Bars from a common zero: what is negative goes left of it. */
+/** Bars from a common zero: negative ones extend to the left. */
 export function barPlaces(values: readonly number[]): BarPlace[] {
   const low = Math.max(0, ...values.map((value) => -value));
   const width = low + Math.max(0, ...values);

@@ -1,4 +1,4 @@
-/** The answer of a query: a picture where there is one to draw, and all rows as a table. */
+/** The answer of a query: a chart if possible, and all rows as a table. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { forPixels } from '../../api/exact.ts';

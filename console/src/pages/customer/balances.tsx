@@ -1,4 +1,6 @@
-/** Commits and credits: what is left, how it burnt down, what pays next, and every entry of the ledger. */
+/**
+ * Commits and credits: the amount left, how it was drawn down, which balance pays next, and every entry of the ledger.
+ */
 import Big from 'big.js';
 import { useMemo } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -60,7 +62,7 @@ function nameOf({ name, product }: Balance): string {
   return name ?? product.name;
 }
 
-/** A minimum that the customer has agreed to spend: what is left of it is owed, and no money of the customer. */
+/** A minimum that the customer has agreed to spend: the rest of it is owed, and is not the customer's money. */
 function isPostpaid({ type }: Pick<Balance, 'type'>): boolean {
   return type === 'POSTPAID';
 }
@@ -115,7 +117,7 @@ const COLUMNS: readonly Column<Balance>[] = [
   { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
 ];
 
-/** Which balance pays first, and what decided so. */
+/** Which balance pays first, and the deciding criterion. */
 function Order({
   customerId,
   balances,
@@ -127,7 +129,8 @@ function Order({
     params: { customer_id: customerId },
   });
   const units = new Map(balances.map((each) => [unitOf(each).id, unitOf(each)]));
-  // A used-up balance keeps its row, because the reasons of later ones name it, but pays nothing. Nor does a minimum.
+  // A used-up balance keeps its row, because the reasons of later ones refer to it, but pays nothing. Neither does a
+  // minimum.
   const open = (query.data?.data ?? []).filter((each) => !isPostpaid(each) && new Big(each.balance).gt(0));
   const places = new Map(open.map(({ segment_id }, index) => [segment_id, index + 1]));
   const columns: Column<Schemas['OrderedBalance']>[] = [

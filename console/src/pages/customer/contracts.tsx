@@ -1,4 +1,4 @@
-/** Contracts as timelines of their terms: what holds from when until when. */
+/** Contracts as timelines of their terms. */
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
@@ -105,7 +105,7 @@ interface Scale {
 
 const MARGIN_MS = 90 * 86_400_000;
 
-/** Of the timeline: an open contract is shown until some months from now. */
+/** The range of the timeline: an open contract is shown until some months from now. */
 function scaleOf({ starting_at, ending_before }: Contract, terms: readonly Term[], now: string): Scale {
   const ahead = new Date(Date.parse(now) + MARGIN_MS).toISOString();
   const ends = terms.flatMap(({ until }) => until ?? []).filter((each) => each < '2100');

@@ -1,4 +1,4 @@
-/** One customer: what it uses, what it will pay, what is left of its balances, and under which terms. */
+/** One customer: its usage, its upcoming invoices, the amounts left of its balances, and its terms. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/queries.ts';
 import { CopyId, Day, Status } from '../../parts/figures.tsx';

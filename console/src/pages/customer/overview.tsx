@@ -42,7 +42,7 @@ export function Overview({ customerId }: { readonly customerId: string }) {
   );
 }
 
-/** Commits and credits of one sort. The rest of a postpaid minimum is owed: it is no money of the customer. */
+/** Commits and credits of one kind. The rest of a postpaid minimum is owed: it is not the customer's money. */
 function Grants({
   title,
   grants,

@@ -1,4 +1,4 @@
-/** Seats of the customer's subscriptions, and what each seat has left. */
+/** Seats of the customer's subscriptions, and the balance of each seat. */
 import { numberOf } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';

@@ -33,7 +33,7 @@ export function Usage({ customerId }: { readonly customerId: string }) {
   );
 }
 
-/** The ids of the metrics that have usage of the customer in the present month; undefined until they are known. */
+/** The ids of the metrics with usage of the customer in the current month; undefined until they are known. */
 function useUsed(customerId: string, isAsked: boolean): ReadonlySet<string> | undefined {
   const { now } = useSession();
   const body = { customer_ids: [customerId], window_size: 'NONE' as const, ...intervalOf(monthOf(now)) };

@@ -1,4 +1,4 @@
-/** Customers: found by what a person knows of them. */
+/** Customers: found by name, alias, id or custom field. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -14,7 +14,7 @@ type Customer = Schemas['CustomerDetail'];
 
 const route = getRouteApi('/customers');
 const PAGE_ROWS = '50';
-/** While somebody types, the list waits for so long. */
+/** The debounce of the list while somebody types. */
 const TYPING_MS = 200;
 
 const COLUMNS: readonly Column<Customer>[] = [

@@ -1,4 +1,4 @@
-/** One event: what was stored, which metrics count it, why others do not, and where it is billed. */
+/** One event: the stored data, the metrics that count it, why others do not, and its billed lines. */
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';

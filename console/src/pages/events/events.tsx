@@ -108,7 +108,7 @@ const UNMATCHED_COLUMNS: readonly Column<UnmatchedRow>[] = [
   { title: 'Last', cell: ({ last_timestamp }) => <Time at={last_timestamp} /> },
 ];
 
-/** Shown only if there are some: an alias is missing, or a sender is wrong. */
+/** Shown only if there are any: an alias is missing, or a sender is wrong. */
 function Unmatched() {
   const { data } = useApi('GET /v1/events/unmatched', { query: { limit: '100' } }, { staleTime: 60_000 });
   if (data === undefined || data.data.length === 0) return null;

@@ -133,7 +133,7 @@ const NOT_USAGE = '(not from events)';
 
 function rowsOf(found: readonly Schemas['SpendBreakdown'][], property: string, unitId: string): Row[] {
   const rows = new Map<string, Row>();
-  // A value of events may read like the names of what has none, so it has another key.
+  // A value of events may equal the label for events without one, so it has another key.
   const add = (kind: 'value' | 'none', value: string, more: Big) => {
     const key = `${kind} ${value}`;
     const total = (rows.get(key)?.total ?? new Big(0)).plus(more);

@@ -1,4 +1,4 @@
-/** A line computed again in the open: its formula, and the figures that go into it. */
+/** A line recomputed step by step: its formula, and its input figures. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type AnswerOf, call } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** One invoice: what it bills, why, how that came about in time, and what it would take to correct it. */
+/** One invoice: its lines, the reasons, its course over time, and how to correct it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -140,7 +140,7 @@ function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
-/** Where the invoice is at the billing provider, with what went wrong there and the way to it. */
+/** The state of the invoice at the billing provider, with its errors and a link. */
 function Delivery({ invoice: { id, external_invoice: external } }: { readonly invoice: Invoice }) {
   if (external === null) return null;
   const {
@@ -302,7 +302,7 @@ function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
-/** The payment of the customer for it at the provider, which neither voiding nor regenerating gives back. */
+/** The payment of the customer for it at the provider, which neither voiding nor regenerating refunds. */
 function PaidThere({ invoice: { external_invoice: external, credit_type } }: { readonly invoice: Invoice }) {
   if (external === null || !isPaidThere(external)) return null;
   return (

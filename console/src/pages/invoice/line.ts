@@ -1,4 +1,4 @@
-/** Invoices and their lines, as the API has them. */
+/** Invoices and their lines, in the form of the API. */
 import type { Schemas } from '../../api/operations.gen.d.ts';
 
 export type Invoice = Schemas['Invoice'];

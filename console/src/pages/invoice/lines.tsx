@@ -82,7 +82,7 @@ function columnsFor(invoice: Invoice, explained: string | undefined): Column<Row
   ];
 }
 
-/** A line that is not deducted has no amount in the column, which a reader adds up; its name says how much it is. */
+/** A line that is not deducted has no amount in the column, which a reader adds up; its name contains the amount. */
 function RowAmount({ row }: { readonly row: Row }) {
   if (row.kind === 'line') {
     const { line } = row;
@@ -137,7 +137,7 @@ function rowsOf(lines: readonly Line[]): Row[] {
   return rows;
 }
 
-/** Lines that belong together follow one another, also what a balance pays of them. */
+/** Related lines are adjacent, including applied lines. */
 function groupKey(line: Line): string {
   return `${line.credit_type.id} ${line.product_id ?? line.type}`;
 }
@@ -150,7 +150,7 @@ function LineName({ line, invoice }: { readonly line: Line; readonly invoice: In
   const groups = Object.entries({ ...line.pricing_group_values, ...line.presentation_group_values });
   const isPaid =
     line.type === 'usage' && line.commit_id !== undefined && line.commit_type !== 'PostpaidCommit';
-  // The group values of usage are its name: the heading above has that of the product.
+  // The group values of usage are its name: the heading above is the product.
   const isNamed = isApplied(line) || groups.length === 0;
   const details = [
     ...(isNamed ? [nameOf(line)] : []),
@@ -169,7 +169,9 @@ function LineName({ line, invoice }: { readonly line: Line; readonly invoice: In
   );
 }
 
-/** Whether a line has another time than the invoice; that of usage is a part of the period by its windows. */
+/**
+ * Whether the interval of a line differs from that of the invoice; usage covers a part of the period by its windows.
+ */
 function isPartOf(
   line: Line,
   { start_timestamp, end_timestamp }: Invoice,

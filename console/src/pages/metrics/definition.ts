@@ -1,4 +1,4 @@
-/** The definition of a metric while somebody writes it: as query or as form. Pure. */
+/** The definition of a metric while it is edited: as query or as form. Pure. */
 import type { BodyOf } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 
@@ -21,7 +21,7 @@ export interface FormDraft {
   /** Separated by commas. */
   readonly eventTypes: string;
   readonly filters: readonly FilterRow[];
-  /** A line for each group key, its properties separated by commas. */
+  /** One line per group key, its properties separated by commas. */
   readonly groups: string;
 }
 
@@ -43,7 +43,7 @@ export const NEW_DRAFT: Draft = {
   form: { aggregation: 'COUNT', key: '', eventTypes: '', filters: [], groups: '' },
 };
 
-/** The body for the API. Properties that are summed or grouped by have to be there, which the filters say. */
+/** The body for the API. Properties that are summed or grouped by must be present, which the filters require. */
 export function definitionOf({ kind, sql, form }: Draft): Definition {
   if (kind === 'sql') return { sql };
   const { aggregation, eventTypes } = form;
@@ -90,7 +90,7 @@ type Defined = Pick<
   'sql' | 'aggregation_type' | 'aggregation_key' | 'event_type_filter' | 'property_filters' | 'group_keys'
 >;
 
-/** The draft that a definition is edited as. */
+/** The draft for editing a definition. */
 export function draftOf(definition: Defined): Draft {
   const { sql, aggregation_type: aggregation = 'COUNT', aggregation_key: key = '' } = definition;
   if (sql !== undefined) return { ...NEW_DRAFT, kind: 'sql', sql };
@@ -137,7 +137,7 @@ export function definitionText(metric: Defined): string {
   ].join(', ');
 }
 
-/** The definition in an address; null where it is none. */
+/** The definition in an address; null if it is invalid. */
 export function definitionIn(text: string | undefined): Draft | null {
   if (text === undefined) return null;
   try {

@@ -23,7 +23,7 @@ const KINDS = [
   ['form', 'Form'],
 ] as const;
 
-/** `start`: what the editor begins with. */
+/** `start`: the initial draft. */
 export function MetricEditor({ start, title }: { readonly start: Draft; readonly title: string }) {
   const [draft, setDraft] = useState(start);
   const { body, question } = useQuestion();
@@ -81,7 +81,7 @@ interface AskedQuestion {
   readonly group: string;
 }
 
-/** The question in the address, with what it leaves out; the body only where a definition was asked about. */
+/** The question in the address, with its exclusions; the body only if a definition was previewed. */
 function useQuestion(): { readonly question: AskedQuestion; readonly body: PreviewBody | null } {
   const { now } = useSession();
   const search = route.useSearch();
@@ -117,7 +117,7 @@ function useQuestion(): { readonly question: AskedQuestion; readonly body: Previ
   return { question, body };
 }
 
-/** Puts the question into the address, and has it asked again where it is there already. */
+/** Puts the question into the address, and repeats it if it is there already. */
 function useAsk(draft: Draft, { customer }: AskedQuestion): () => void {
   const navigate = route.useNavigate();
   const client = useQueryClient();
@@ -173,7 +173,7 @@ function Question(props: { readonly question: AskedQuestion; ask(): void; readon
   );
 }
 
-/** The field that a refusal names: `aggregation_key: is required …`. */
+/** The field named in a refusal: `aggregation_key: is required …`. */
 function fieldProblemOf(error: unknown): { readonly field: string; readonly message: string } | null {
   const found = error instanceof ApiError ? /^([a-z_]+)\S*: (.*)$/s.exec(error.message) : null;
   return found === null

@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<Aggregation, string>> = {
 
 interface FormProps {
   readonly form: FormDraft;
-  /** The refusal of the service, by the field that it names. */
+  /** The refusal of the service, by its field. */
   readonly problem: { readonly field: string; readonly message: string } | null;
   onChange(form: FormDraft): void;
 }
@@ -86,7 +86,7 @@ function Names({ id, names }: { readonly id: string; readonly names: readonly st
 
 function FilterRows(props: {
   readonly rows: readonly FilterRow[];
-  /** Of the list of properties. */
+  /** The id of the list of properties. */
   readonly properties: string;
   onChange(rows: readonly FilterRow[]): void;
 }) {

@@ -1,4 +1,4 @@
-/** Billable metrics, and the editor in which one is written and tried. */
+/** Billable metrics, and the editor to write and preview one. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';

@@ -15,9 +15,9 @@ export type PreviewBody = BodyOf<'POST /v1/billable-metrics/preview'>;
 interface Previewed {
   readonly rows: readonly Schemas['UsageGroup'][];
   readonly evaluation: Schemas['SqlEvaluation'] | undefined;
-  /** From the question to the last answer. */
+  /** From the request to the last answer. */
   readonly milliseconds: number;
-  /** Whether there are more rows than are read. */
+  /** Whether there are more rows than were read. */
   readonly isCut: boolean;
 }
 
@@ -40,7 +40,7 @@ async function readPreview(body: PreviewBody, signal: AbortSignal): Promise<Prev
   return { rows, evaluation, milliseconds: performance.now() - started, isCut: cursor !== undefined };
 }
 
-/** The preview of a question; nothing is asked while there is none. */
+/** The preview of a question; nothing is requested without one. */
 export function usePreview(body: PreviewBody | null) {
   return useQuery({
     queryKey: ['preview', body],

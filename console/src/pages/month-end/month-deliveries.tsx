@@ -1,4 +1,4 @@
-/** How the invoices of the month are delivered: how many are in which state, and those that need a person. */
+/** Deliveries of the month's invoices: the number in each state, and those that need attention. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { callAll } from '../../api/client.ts';

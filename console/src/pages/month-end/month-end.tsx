@@ -1,4 +1,4 @@
-/** Closing a month: every invoice of it with its change and the reasons, and what has to be looked at before. */
+/** Closing a month: every invoice with its change and the reasons, and the points to check before. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -110,7 +110,7 @@ function Months({ month }: { readonly month: string }) {
   );
 }
 
-/** Until when usage of the month counts. */
+/** Until when usage counts for the month. */
 function Grace({ month }: { readonly month: string }) {
   const { data } = useApi('GET /v1/system/status', {});
   if (data === undefined) return <span> </span>;
@@ -196,7 +196,7 @@ function Invoices(props: {
   );
 }
 
-/** The invoices of the month before that no row is compared with: what is missing in the sum of their column. */
+/** The invoices of the previous month that no row is compared with: the missing part of their column's sum. */
 function Alone({ summary: { totals, unpaired_invoice_count } }: { readonly summary: MonthSummary }) {
   const count = Number(unpaired_invoice_count);
   if (count === 0) return null;
@@ -249,7 +249,7 @@ function Shown() {
   );
 }
 
-/** How many need a person; nothing is said before it is known. */
+/** How many need attention; empty until it is known. */
 function Count({ of, state }: { readonly of: number; readonly state: Beside['state'] }) {
   if (state === 'pending') return <span role="status">…</span>;
   if (state === 'error') return '–';

@@ -1,4 +1,4 @@
-/** The table of month end: a row for each invoice, with its change, its reasons and what is wrong with it; and its file. */
+/** The table of month end: a row for each invoice, with its change, its reasons and its problems; and its file. */
 import { Link } from '@tanstack/react-router';
 import type Big from 'big.js';
 import { type Exact, sum } from '../../api/exact.ts';
@@ -12,13 +12,13 @@ import type { LateInvoice } from '../../parts/late-usage.ts';
 import type { Column } from '../../parts/table.tsx';
 import { type MonthRow, mainReason } from './month.ts';
 
-/** The facts beside the invoices. */
+/** Data besides the invoices. */
 export interface Beside {
   /** By the id of the invoice. */
   readonly late: ReadonlyMap<string, LateInvoice>;
-  /** Of reading them. */
+  /** The state of reading them. */
   readonly state: 'pending' | 'error' | 'success';
-  /** A month that is not over has no percentage: it would compare some days with all of the month before. */
+  /** A running month has no percentage: it would compare some days with all of the previous month. */
   readonly isRunning: boolean;
 }
 
@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<string, string>> = {
   USAGE_CONSOLIDATED: ', consolidated',
 };
 
-/** The billing period, when it is no calendar month: a quarter, a week, a month from the 15th. */
+/** The billing period, if it is not a calendar month: a quarter, a week, a month from the 15th. */
 function Period({ row: { period } }: { readonly row: MonthRow }) {
   if (period === undefined) return null;
   const { starting_on, ending_before } = intervalOf(monthOf(period.start));
@@ -108,7 +108,7 @@ function Period({ row: { period } }: { readonly row: MonthRow }) {
   return isWhole ? null : <div className="soft small nowrap">{periodText(period.start, period.end)}</div>;
 }
 
-/** An amount that is in no sum says why. */
+/** An amount that counts in no sum states why. */
 function Amount({ row: { part, amount, unit } }: { readonly row: MonthRow }) {
   if (part === 'counted') return <Money amount={amount} unit={unit} />;
   return (
@@ -128,7 +128,7 @@ function Amount({ row: { part, amount, unit } }: { readonly row: MonthRow }) {
 const MONTH_DAYS_MAX = 31;
 const DAY_MS = 86_400_000;
 
-/** Why nothing stands beside a row. */
+/** Why a row has no counterpart. */
 function alone({ part, type, period, isFurther }: MonthRow): string {
   if (part !== 'counted') return '';
   if (type === 'SCHEDULED') return 'one-off';
@@ -214,7 +214,7 @@ function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
   );
 }
 
-/** Usage that came after the invoice was issued. */
+/** Usage that arrived after the invoice was issued. */
 function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
   if (invoice === undefined) return null;
   const { unbilled_late_usage: entries, unbilled_late_usage_left_out: leftOut } = invoice;
@@ -233,7 +233,10 @@ function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
   );
 }
 
-/** The amounts of a row, in the order of the columns of the file; an amount that is in no sum is in the last one alone. */
+/**
+ * The amounts of a row, in the order of the columns of the file; an amount that counts in no sum is in the last one
+ * only.
+ */
 const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | Exact | null | undefined>> = {
   total: ({ total }) => total,
   before: ({ before }) => before,

@@ -1,6 +1,4 @@
-/**
- * The rows of month end: one for each invoice of the month, with its change and the points that a person has to check.
- */
+/** The rows of month end: one for each invoice of the month, with its change and the points to check. */
 import Big from 'big.js';
 import { type AnswerOf, call } from '../../api/client.ts';
 import type { CreditType } from '../../format/money.ts';
@@ -47,12 +45,12 @@ interface Month {
   readonly summary: MonthSummary;
 }
 
-/** More pages without a draft are not read to learn whether a month has one. */
+/** The maximum pages without a draft that are read to find out whether a month has one. */
 const EMPTY_PAGES_MAX = 30;
 
 /**
- * The month that is opened: the last one, else the one that is running, else the next one, in which the period of a
- * draft may end. The last one when all are empty.
+ * The initial month: the last one, else the current one, else the next one, in which the period of a draft may end. The
+ * last one if all are empty.
  */
 export async function monthToOpen(running: string, signal: AbortSignal): Promise<string> {
   const last = monthAfter(running, -1);
@@ -80,7 +78,7 @@ async function hasAny(
   return true;
 }
 
-/** A month whose end is not reached after so many pages is shown as far as it was read. */
+/** A month with more pages is shown as far as it was read. */
 const PAGES_MAX = 2_000;
 const CONTRACTS_PER_PAGE = '100';
 

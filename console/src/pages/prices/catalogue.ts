@@ -1,4 +1,4 @@
-/** The objects that a draft of prices refers to: products, and the units in which prices are. */
+/** The objects that a draft of prices refers to: products, and the units of prices. */
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -15,7 +15,7 @@ export interface Catalogue {
 
 export type RateCard = Schemas['RateCard'];
 
-/** The products, and the units that a price on the card can have: its currency, and what it converts into it. */
+/** The products, and the units that a price on the card can have: its currency, and the units it converts. */
 export function useCatalogue(card: RateCard) {
   return useQuery({
     queryKey: ['catalogue', card],

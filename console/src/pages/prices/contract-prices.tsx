@@ -1,4 +1,4 @@
-/** The effective prices of a contract beside the list prices, with the override that set each. */
+/** The effective prices of a contract with the list prices, and the override that set each. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { callAll } from '../../api/client.ts';
@@ -162,7 +162,7 @@ function columnsFor(contract: Contract): Column<Row>[] {
   ];
 }
 
-/** Where every tier changes by the same share. */
+/** Set if every tier changes by the same share. */
 function changeOfPrice({ list_rate: list, override_rate: own }: Row): string {
   if (own === undefined || list.credit_type?.id !== own.credit_type?.id) return '';
   const [before, after] = [pricesOf(list), pricesOf(own)];

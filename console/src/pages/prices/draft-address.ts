@@ -1,10 +1,10 @@
-/** The draft of the address, and how one of its rates is put there or taken out. */
+/** The draft in the address: setting and removing one of its rates. */
 import { getRouteApi } from '@tanstack/react-router';
 import { type DraftRate, draftIn, draftText, rateKey } from './price-draft.ts';
 
 const route = getRouteApi('/prices');
 
-/** Of the rate with this key. */
+/** The draft of the rate with this key. */
 export function useDraftRate(key: string) {
   const { draft: text } = route.useSearch();
   const navigate = route.useNavigate();

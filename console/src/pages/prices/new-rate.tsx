@@ -1,4 +1,4 @@
-/** A price that the card does not have yet: of which product, for which group values; then the fields of any rate. */
+/** A price that the card does not have yet: the product, the group values, then the fields of any rate. */
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { Field, Filters, Section } from '../../parts/page.tsx';
@@ -52,7 +52,7 @@ function ChosenRate({ catalogue, rate }: { readonly catalogue: Catalogue; readon
   );
 }
 
-/** The chosen values, as far as the product has them. */
+/** The chosen values that the product has. */
 function placeFor(product: Product, place: Place | null): Place {
   const own = place?.product === product.id ? place : null;
   const keys = product.current.pricing_group_key ?? [];
@@ -143,7 +143,7 @@ function NewPrice(props: {
   const given = Object.keys(place.values).length;
   return (
     <RateEditor
-      // Typed text stays while the values are chosen; a rate that is in the draft shows its own.
+      // Typed text is kept while the values are chosen; a rate in the draft shows its own.
       key={rate === undefined ? product.id : rateKey(place)}
       catalogue={catalogue}
       productType={product.type}

@@ -1,4 +1,4 @@
-/** Prices that are not saved yet: they stand in the address, so that a proposal can be sent. Pure. */
+/** Prices that are not saved yet: they are in the address, so that a proposal can be shared. Pure. */
 import Big from 'big.js';
 import { type Exact, numberOf } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -40,7 +40,7 @@ export function keyOfSegment(segment: Schemas['RateSegment']): string {
   return rateKey({ product, values, frequency });
 }
 
-/** The product, the values and the frequency of a key; null where it is none. */
+/** The product, the values and the frequency of a key; null if it is invalid. */
 export function placeOfKey(key: string): Pick<DraftRate, 'product' | 'values' | 'frequency'> | null {
   try {
     const [product, values, frequency] = JSON.parse(key) as [unknown, unknown, unknown];
@@ -170,7 +170,7 @@ function isNumber(text: unknown): boolean {
   }
 }
 
-/** Empty where the draft is. */
+/** Empty for an empty draft. */
 export function draftText(draft: ReadonlyMap<string, DraftRate>): string {
   return draft.size === 0 ? '' : JSON.stringify([...draft.values()]);
 }

@@ -1,4 +1,4 @@
-/** A rate as a person writes it: texts of fields, for every type of rate; and back. Pure. */
+/** A rate as edited by a person: texts of fields, for every type of rate; and back. Pure. */
 import type Big from 'big.js';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -9,7 +9,7 @@ type RateType = DraftRate['type'];
 type Unit = Schemas['CreditType'];
 
 interface EditedTier {
-  /** How many units it holds; empty in the last one. */
+  /** The number of units; empty in the last tier. */
   readonly size: string;
   readonly price: string;
 }
@@ -69,7 +69,7 @@ export function editedOf(rate: DraftRate, { unit, fiat }: EditUnits): EditedRate
   };
 }
 
-/** The fields with another type: the first price stays, and tiers begin with two. */
+/** The fields with another type: the first price is kept, and tiers begin with two. */
 export function withType(edited: EditedRate, type: RateType): EditedRate {
   const [first = { size: '', price: '0' }] = edited.tiers;
   const tiers = !hasTiers(type)
@@ -83,13 +83,13 @@ export function withType(edited: EditedRate, type: RateType): EditedRate {
   return { ...edited, type, tiers };
 }
 
-/** With one tier more, before the last one, which has no end. */
+/** Adds a tier before the last one, which has no end. */
 export function withTier(edited: EditedRate): EditedRate {
   const last = edited.tiers.at(-1) ?? { size: '', price: '0' };
   return { ...edited, tiers: [...edited.tiers.slice(0, -1), { size: '', price: last.price }, last] };
 }
 
-/** Without the tier at this place. The last one that stays has no end. */
+/** Removes the tier at this index. The last remaining one has no end. */
 export function withoutTier(edited: EditedRate, at: number): EditedRate {
   const kept = edited.tiers.filter((_, index) => index !== at);
   const last = kept.length - 1;
@@ -107,7 +107,7 @@ export interface Place {
 const PRICE_PROBLEM = 'A price is a number that is not negative, such as 0.03.';
 const SIZE_PROBLEM = 'Each tier but the last holds a number of units above 0.';
 
-/** The rate of the draft, or what is wrong with the fields. */
+/** The rate of the draft, or the problem of the fields. */
 export function rateOf(
   edited: EditedRate,
   { product, values, frequency, commit }: Place,

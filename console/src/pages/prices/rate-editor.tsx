@@ -1,4 +1,4 @@
-/** The fields of a rate of any type; what is entered goes into the draft of the address. */
+/** The fields of a rate of any type; input is stored in the draft in the address. */
 import { useState } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { unitText } from '../../format/money.ts';
@@ -27,9 +27,9 @@ interface RateEditorProps {
   /** The initial values of the fields. */
   readonly start: DraftRate;
   readonly isInDraft: boolean;
-  /** The fault of the place. */
+  /** The problem of the chosen values. */
   readonly problem?: string | null;
-  /** Puts the rate into the draft; null takes it out. */
+  /** Stores the rate in the draft; null removes it. */
   put(rate: DraftRate | null): void;
 }
 
@@ -188,10 +188,10 @@ function Tiers({ edited, catalogue, set }: Fields) {
   );
 }
 
-/** More than that nobody enters by hand; `addRates` takes them. */
+/** More tiers than are entered by hand; `addRates` accepts more. */
 const TIERS_MAX = 50;
 
-/** The fields that only some types have, and whether a contract on the card has the product without more. */
+/** The fields that only some types have, and whether contracts on the card are entitled to the product by default. */
 function Extras({ edited, catalogue, set }: Fields) {
   return (
     <Filters>

@@ -50,7 +50,7 @@ export function RateGrid(props: GridProps) {
   );
 }
 
-/** Rates of the draft that the card does not have. */
+/** Rates of the draft that are not on the card. */
 function newSegments({ segments, draft }: GridProps, catalogue: Catalogue | undefined): Segment[] {
   const known = new Set(segments.map(keyOfSegment));
   return [...draft]
@@ -68,7 +68,7 @@ function newSegments({ segments, draft }: GridProps, catalogue: Catalogue | unde
     }));
 }
 
-/** Where a rate of the card has the instant from which it is in force. */
+/** In the place of the instant from which a rate of the card is in force. */
 const NOT_YET = '';
 
 function keysOf({ pricing_group_values: values = {} }: Segment): string[] {
@@ -94,7 +94,7 @@ interface GridRow {
   readonly cells: ReadonlyMap<string, Segment>;
 }
 
-/** The last key makes the columns, the keys before it the rows. A product with one key has one column. */
+/** The last key forms the columns, the keys before it the rows. A product with one key has one column. */
 function ProductGrid({ segments, draft, chosen }: Omit<GridProps, 'card'>) {
   const [first] = segments;
   if (first === undefined) return null;
@@ -145,7 +145,7 @@ function ProductGrid({ segments, draft, chosen }: Omit<GridProps, 'card'>) {
   );
 }
 
-/** Leads to a new price for these values. */
+/** Links to a new price for these values. */
 function NoRate(props: { readonly product: string; readonly values: Readonly<Record<string, string>> }) {
   return (
     <Link
@@ -160,7 +160,7 @@ function NoRate(props: { readonly product: string; readonly values: Readonly<Rec
   );
 }
 
-/** A price, which leads to its history and to its change. */
+/** A price, with links to its history and its change. */
 function Rated(props: {
   readonly segment: Segment;
   readonly draft: GridProps['draft'];

@@ -15,7 +15,7 @@ import { rateText, valuesText } from './rate-text.ts';
 
 type Segment = Schemas['RateSegment'];
 
-/** The first instant that a card may have a rate from. */
+/** The earliest start of a rate on a card. */
 const BEGINNING = '1970-01-01T00:00:00Z';
 
 const COLUMNS: readonly Column<Segment>[] = [

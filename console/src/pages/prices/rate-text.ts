@@ -1,4 +1,4 @@
-/** Rates for people: what one unit costs, tier by tier. */
+/** Rates for people: the price of a unit, tier by tier. */
 import Big from 'big.js';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
@@ -9,7 +9,7 @@ export type Rate = Schemas['Rate'];
 
 const NO_UNIT: CreditType = { id: '', name: '' };
 
-/** A price, and up to which quantity it holds; null: without end. */
+/** A price, and the quantity up to which it applies; null: without end. */
 export interface RatePart {
   readonly price: string;
   readonly upTo: string | null;
@@ -51,7 +51,7 @@ export function shownAmount(amount: Exact | Big, unit: CreditType | undefined): 
   return (currency === null ? new Big(amount) : inUnits(amount, currency)).toFixed();
 }
 
-/** The number for the API of an amount that a person wrote; null where it is no number. */
+/** The API's number for an amount written by a person; null if it is not a number. */
 export function sentAmount(text: string, unit: CreditType | undefined): Big | null {
   if (!/^\d+(?:\.\d+)?$/.test(text.trim())) return null;
   const { sentPlaces = 0 } = (unit === undefined ? null : currencyOf(unit)) ?? {};
@@ -63,7 +63,7 @@ export function shownShare(fraction: Exact): string {
   return new Big(fraction).times(100).toFixed();
 }
 
-/** The fraction of a percentage that a person wrote. */
+/** The fraction for a percentage written by a person. */
 export function sentShare(text: string): Big | null {
   return sentAmount(text, undefined)?.times('0.01') ?? null;
 }

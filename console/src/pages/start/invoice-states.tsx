@@ -1,11 +1,11 @@
-/** How many invoices are in each state. */
+/** The number of invoices in each state. */
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import { Fact, Facts } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 
-/** Invoices by state, from the answers of SQL: drafts are computed, so their number comes from their contracts. */
+/** Invoices by state, from SQL: drafts are computed, so their number is derived from contracts. */
 export function InvoiceStates() {
   const sql = 'SELECT invoice_status, COUNT(*) AS invoices_made FROM invoices GROUP BY invoice_status';
   const issued = useApi('POST /v1/sql', { body: { sql } }, { staleTime: 60_000 });

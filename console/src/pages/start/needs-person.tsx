@@ -1,4 +1,4 @@
-/** The tasks that need a person, each with the way to it. Nothing is listed that is in order. */
+/** The tasks that need attention, each with a link. Only problems are listed. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -24,7 +24,7 @@ interface Matter {
   readonly text: ReactNode;
 }
 
-/** One place that is looked at, and the matters found there. */
+/** One source of tasks, and its findings. */
 interface Look {
   readonly at: string;
   readonly query: UseQueryResult<unknown>;
@@ -70,7 +70,7 @@ export function NeedsPerson() {
   );
 }
 
-/** The faults of `/readyz`: damaged data, a store that does not answer, a full disk. */
+/** The problems of `/readyz`: damaged data, a store that does not respond, a full disk. */
 function useDamage(): Look {
   const query = useQuery({
     queryKey: ['ready'],
@@ -100,7 +100,9 @@ function useJobs(): Look {
   return { at: 'jobs', query, matters };
 }
 
-/** Counts by the month of the invoices, the first month first. A consolidated invoice repeats what others warn of. */
+/**
+ * Counts by the month of the invoices, the first month first. A consolidated invoice repeats the warnings of others.
+ */
 function countByMonth(invoices: readonly Schemas['Invoice'][]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const invoice of invoices) {
@@ -111,7 +113,7 @@ function countByMonth(invoices: readonly Schemas['Invoice'][]): readonly (readon
   return [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Usage that no invoice bills: drafts, and issued invoices of the present and the last month, with warnings. */
+/** Usage that no invoice bills: drafts, and issued invoices of the current and the last month, with warnings. */
 function useWarnings(): Look[] {
   const { now } = useSession();
   const month = monthOf(now);
@@ -152,7 +154,7 @@ function useWarnings(): Look[] {
   ];
 }
 
-/** Usage of the invoices of this month and the last one that came after its invoice. */
+/** Usage of this month and the last one that arrived after its invoice. */
 function useLateUsage(): Look[] {
   const { now } = useSession();
   const month = monthOf(now);
@@ -176,7 +178,7 @@ function useLateUsageOf(month: string): Look {
   return { at: `usage after invoices of ${monthText(month)}`, query, matters };
 }
 
-/** Usage that was sent for ids that no customer has. */
+/** Usage that was sent for unknown customer ids. */
 function useUnmatchedEvents(): Look {
   const query = useApi(
     'GET /v1/events/unmatched',
@@ -199,7 +201,7 @@ function useUnmatchedEvents(): Look {
 
 const DELIVERIES_COUNTED = '100';
 
-/** Invoices that a billing provider has refused, whose payment has failed, or whose draft was deleted there. */
+/** Invoices that a billing provider refused, whose payment failed, or whose draft was deleted there. */
 function useDeliveries(): Look {
   const query = useQuery({
     queryKey: ['failed deliveries'],
@@ -256,7 +258,7 @@ function useFailingDeliveries(): Look {
   return { at: 'deliveries that fail', query, matters };
 }
 
-/** Webhooks with messages that nobody has acknowledged. Only a token of scope write sees them. */
+/** Webhooks with unacknowledged messages. Visible only to a token of scope write. */
 function useWebhooks(): Look {
   const { scope } = useSession();
   const query = useQuery({

@@ -10,7 +10,7 @@ import { RevenueCharts } from '../../parts/revenue-chart.tsx';
 import { Failure, Loading, Progress } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 
-/** Reading drafts of many customers takes a while: the figures are kept for some minutes. */
+/** Reading drafts of many customers takes a while, so the figures are cached for some minutes. */
 const FRESH_MS = 5 * 60_000;
 
 export function Revenue() {

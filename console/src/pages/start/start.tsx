@@ -1,4 +1,4 @@
-/** The first look of the day: arriving events, revenue, work on its way, and the tasks that need a person. */
+/** The start page: arriving events, revenue, running work, and the tasks that need attention. */
 import { Link } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';
@@ -52,7 +52,7 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 const SECONDS_A_MINUTE = 60;
 
-/** Events by the day in which they happened. */
+/** Events by the day of their timestamps. */
 function EventsByDay() {
   const { now } = useSession();
   const end = Math.floor(Date.parse(now) / DAY_MS) * DAY_MS + DAY_MS;

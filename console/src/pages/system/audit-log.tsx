@@ -26,7 +26,7 @@ export function AuditLog() {
           }
         : { limit: String(PAGE_ROWS), next_page: cursor },
   });
-  // The log has no last page: a short one is it.
+  // The log has no last page: a short page is the end.
   const next = query.data?.data.length === PAGE_ROWS ? query.data.next_page : null;
   return (
     <Section

@@ -1,4 +1,4 @@
-/** Ingest and jobs at present. */
+/** The current state of ingest and jobs. */
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { callFile } from '../../api/client.ts';
@@ -35,7 +35,7 @@ interface Measured {
   readonly samples: readonly Sample[];
 }
 
-/** Figures of the process that answers, twice, so that rates can be computed. */
+/** Metrics of the answering process, read twice, so that rates can be computed. */
 function useMetrics(): { readonly last: Measured; readonly rate: number | null } | undefined {
   const before = useRef<Measured | null>(null);
   const { data } = useQuery({

@@ -1,4 +1,4 @@
-/** Reads figures of `/metrics`, the text format of Prometheus. */
+/** Parses `/metrics`, the text format of Prometheus. */
 
 export interface Sample {
   readonly name: string;
@@ -23,7 +23,7 @@ export function figureOf(samples: readonly Sample[], name: string): number {
   return samples.reduce((sum, sample) => (sample.name === name ? sum + sample.value : sum), 0);
 }
 
-/** The upper bound of the bucket that the quantile falls into; null without a sample. */
+/** The upper bound of the bucket that contains the quantile; null without a sample. */
 export function quantileOf(
   samples: readonly Sample[],
   name: string,

@@ -1,4 +1,4 @@
-/** API tokens: who may do what, and when each was used last. */
+/** API tokens: their scopes, and when each was last used. */
 import { getRouteApi } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';

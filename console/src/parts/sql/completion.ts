@@ -52,7 +52,7 @@ function everything({ functions, properties, tables }: SqlNames): Completion[] {
   ];
 }
 
-/** How a function is written, which its signature begins with. */
+/** The name of a function as its signature spells it. */
 function callableName(name: string, synonyms: readonly string[], signature: string): string {
   const written = /^\w+/.exec(signature)?.[0];
   return [name, ...synonyms].find((each) => each === written) ?? written ?? name;

@@ -1,4 +1,4 @@
-/** The editor itself: CodeMirror with SQL. Only this chunk has it. */
+/** The editor itself: CodeMirror with SQL, only in this chunk. */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { StandardSQL, sql } from '@codemirror/lang-sql';
@@ -70,12 +70,12 @@ function stateFor(props: () => SqlEditorProps): EditorState {
   });
 }
 
-/** The policy of the page admits only style sheets with its nonce. */
+/** The page's content security policy requires a nonce for style sheets. */
 function nonceOfPage(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 
-/** Underlines the word at the place, and puts the message there. */
+/** Underlines the word at the place, and shows the message there. */
 function markProblem(view: EditorView, problem: SqlPlace | null): void {
   const { doc } = view.state;
   if (problem === null || problem.line > doc.lines) {

@@ -1,4 +1,4 @@
-/** A field for SQL. The editor is a separate chunk; until it is there, a plain field takes the text. */
+/** A field for SQL. The editor is a separate chunk; until it is loaded, a plain field accepts the text. */
 import { lazy, Suspense } from 'react';
 import type { SqlEditorProps } from './editor-props.ts';
 import styles from './sql-editor.module.css';

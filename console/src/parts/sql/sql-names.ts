@@ -1,4 +1,4 @@
-/** The names that a query may use: tables with columns, functions, and the properties that were seen in events. */
+/** The names available in a query: tables with columns, functions, and the properties seen in events. */
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';

@@ -1,4 +1,4 @@
-/** Where the service found something wrong in a query, as its messages say it: `sql: line 2, column 9: …`. */
+/** The place of a problem in a query, parsed from messages of the service: `sql: line 2, column 9: …`. */
 
 export interface SqlPlace {
   /** Both from 1. */
@@ -7,7 +7,7 @@ export interface SqlPlace {
   readonly message: string;
 }
 
-/** Null where a message names no place. */
+/** Null if a message names no place. */
 export function placeOf(error: unknown): SqlPlace | null {
   const message = error instanceof Error ? error.message : '';
   const found = /^sql: line (\d+), column (\d+): (.*)$/s.exec(message);

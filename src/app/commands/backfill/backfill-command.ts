@@ -21,7 +21,7 @@ import { createBatchStore } from './store-batch.ts';
 
 const EXPECTED = [ConfigError, EmbeddedClickHouseError, MigrationError];
 
-/** Returns the exit code. Throws a `CommandFailure` for what cannot be carried out. */
+/** Returns the exit code. Throws a `CommandFailure` if the backfill cannot run. */
 export function backfillCommand(options: BackfillOptions): Promise<number> {
   return failingWith(EXPECTED, () => backfilled(options));
 }
@@ -31,7 +31,7 @@ async function backfilled(options: BackfillOptions): Promise<number> {
   const reading = { mapping: await readMapping(options), delimiter: options.delimiter };
   const signal = nextSignal();
   const source = await openSource(options.source, options.format, processEnvironment());
-  // A source that cannot be read is reported before the stores are opened.
+  // An unreadable source is reported before the stores are opened.
   if (source.isFile) await source.files[0]?.open();
   const opened = await openClickHouse(config);
   try {
@@ -68,10 +68,10 @@ async function load(
   const terminal = createTerminal(process.stdout);
   terminal.line(`Backfill of ${titleOf(source)} into ${target}`);
   for (const text of passedOverText(source)) terminal.line(text);
-  // Events stored before that would not be read by the next start of a service with files of known ids.
+  // The next start of a service with files of known ids would not read the ids of events stored earlier.
   const store = createBatchStore(clickhouse, {
     acceptedFrom: await recordedUpTo(clickhouse),
-    // The clock of a sandbox stands where its service has moved it, so what that stores cannot be followed.
+    // A sandbox clock is at any time its service has moved it to, so events stored by that service cannot be followed.
     others: clickhouseUrl === undefined ? 'none' : sandboxNow === undefined ? 'followed' : 'unknown',
   });
   const startedMs = performance.now();
@@ -124,7 +124,7 @@ function beginningText(from: SavedProgress | 'outdated', unit: string): string[]
     : [`Going on after ${unit} ${formatCount(from.line)}, where the last run ended.`];
 }
 
-/** The first signal lets the batch under way end; the second ends the process. */
+/** The first signal lets the running batch end; the second ends the process. */
 function nextSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = () => {
@@ -139,7 +139,7 @@ function fixedClock(at: number) {
   return { now: () => at };
 }
 
-/** Says how many rows were stored that probably mean something else. */
+/** Reports how many rows were stored that are probably wrong. */
 function findingsText({ unread, contradicting }: Loaded): string[] {
   const has = (count: number, one: string, many: string) =>
     `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -1,6 +1,6 @@
 /**
- * Loads a file of events: reads, checks, stores and remembers how far it is, batch by batch. While one batch
- * is stored the next is read and checked. Does not print, start stores or end the process, nor forget how far it is.
+ * Loads a file of events: reads, checks and stores it, and records its progress, batch by batch. While one batch is
+ * stored the next is read and checked. Does not print, start stores or end the process, nor delete the progress.
  */
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/failures.ts';
@@ -19,16 +19,16 @@ export interface Backfill {
   readonly store: BatchStore;
   readonly clock: Clock;
   readonly file: InputFile;
-  /** Absent: as it is. */
+  /** Absent: without a mapping. */
   readonly reading?: Reading;
-  /** Where to begin: `NOTHING_DONE`, or what an earlier run saved. */
+  /** The start: `NOTHING_DONE`, or the progress of an earlier run. */
   readonly from: SavedProgress;
   readonly progressFile: ProgressFile;
-  /** Where invalid lines go; null: the first of them ends the run. */
+  /** The report of invalid lines; null: the first one ends the run. */
   readonly report: InvalidReport | null;
   /** Called after every batch with the fraction of the file that was read, from 0 to 1. */
   readonly onProgress: (progress: SavedProgress, fraction: number) => void;
-  /** Ends the run after the batch under way. */
+  /** Ends the run after the running batch. */
   readonly signal: AbortSignal;
 }
 
@@ -38,9 +38,8 @@ interface CheckedBatch extends CheckedLines {
 }
 
 /**
- * Resolves with the whole count when the end of the file is stored. Throws `BackfillFailure` at the first
- * invalid line and where the file cannot be read any further, when everything before that is stored, and when
- * it was interrupted.
+ * Resolves with the total counts when the end of the file is stored. Throws `BackfillFailure` at the first invalid
+ * line, if the file cannot be read any further, and if it was interrupted; everything before that is stored.
  */
 export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
@@ -56,7 +55,7 @@ export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
         throw await stopAt(first, backfill, checked, progress);
       }
       storing = storeBatch(backfill, checked, progress);
-      // Its failure is handled where it is awaited; until then it must not end the process.
+      // Its failure is handled when it is awaited; until then the rejection must not end the process.
       storing.catch(ignoreFailure);
     }
   } catch (error) {
@@ -100,7 +99,7 @@ async function storeBatch(
   return reached;
 }
 
-/** Stores the lines before the invalid one, so that it is the next when the file is corrected. */
+/** Stores the lines before the invalid one, so that a run continues there after the file is corrected. */
 async function stopAt(
   { line, reason }: InvalidLine,
   backfill: Backfill,

@@ -1,6 +1,6 @@
 /**
- * Reads lines as events, by the rules of `POST /v1/ingest` without its limit to the past: each line goes
- * through the same validator as a request of one event.
+ * Parses lines as events, by the rules of `POST /v1/ingest` without its limit to the past: each line is validated like
+ * a request with one event.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../../core/time.ts';
@@ -16,7 +16,7 @@ export interface InvalidLine {
 export interface CheckedLines {
   readonly events: EventRows;
   readonly invalid: readonly InvalidLine[];
-  /** How many the mapping does not take. */
+  /** The number of lines that the mapping excludes. */
   readonly leftOut: number;
 }
 
@@ -27,10 +27,7 @@ const OPENING_BRACKET = Buffer.from('[');
 const CLOSING_BRACKET = Buffer.from(']');
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/**
- * Lines without anything but white space are no events and no mistakes. `explain` states a reason in the words of the
- * file.
- */
+/** Lines of only white space are neither events nor errors. `explain` rewords a reason for the file. */
 export function checkLines(
   lines: readonly Line[],
   now: Instant,
@@ -52,7 +49,7 @@ export function checkLines(
   return { events, invalid, leftOut };
 }
 
-/** Reads the event into `rows`, which hold none where the line is empty. Returns the problem of the line, or null. */
+/** Reads the event into `rows`, which stay empty for an empty line. Returns the problem of the line, or null. */
 function checkLine(line: Line, now: Instant, rows: EventRows): string | null {
   rows.clear();
   if (line.problem !== undefined) return line.problem;

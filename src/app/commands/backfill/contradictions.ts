@@ -1,4 +1,4 @@
-/** Rows whose id another event has with other content: they are left out like repeats, and are none. */
+/** Finds rows with the id of another event but other content: they are skipped like repeats, but are not repeats. */
 import { groupBy } from '../../../core/group-by.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { findEvents } from '../../../metering/events/find-events.ts';
@@ -6,12 +6,12 @@ import type { StoredEvent } from '../../../metering/events/stored-event.ts';
 import type { EventRows, ReadEvent } from '../../../metering/ingest/event-rows.ts';
 import type { Finding } from './findings.ts';
 
-/** Repeats per batch that are compared: in a file that is read a second time every row is one. */
+/** Maximum repeats per batch that are compared: in a file that is read a second time every row is one. */
 const COMPARED_MAX = 100;
 
 /**
- * Compares the events at `repeated`, which are not stored, with those that are: in the same batch, whose places are
- * `fresh`, or stored before. Of those stored before, only the first hundred are compared.
+ * Compares the events at `repeated`, which are not stored, with those that are: in the same batch, at indexes `fresh`,
+ * or stored before. Among those stored before, only the first hundred are compared.
  */
 export async function findContradictions(
   clickhouse: ClickHouse,
@@ -36,7 +36,7 @@ async function differingFromStored(
   const ids = [...new Set(again.map(({ transactionId }) => transactionId))];
   const { accepted } = await findEvents(clickhouse, ids, 0, 1);
   const stored = groupBy(accepted, ({ transactionId }) => transactionId);
-  // Without one it was stored by another process a moment ago, and cannot be seen yet.
+  // If it is missing, another process stored it a moment ago, and it is not visible yet.
   return again.filter(
     (event) => stored.get(event.transactionId)?.every((one) => differs(event, one)) ?? false,
   );
@@ -50,7 +50,7 @@ function differs(a: Content, b: Content): boolean {
   return contentOf(a) !== contentOf(b);
 }
 
-/** Equal for equal events, whatever the order of their properties. */
+/** Equal for equal events, independent of the order of properties. */
 function contentOf({ customerRef, eventType, timestamp, properties }: Content): string {
   const sorted = [...properties].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([customerRef, eventType, timestamp, sorted]);

@@ -1,6 +1,6 @@
 /**
- * Remembers in DATA_DIR/backfill which files of a folder or address are loaded, so that a later run takes only the others.
- * Each file has a line, which is appended when all of the file is stored. The list is safe to lose.
+ * Records in DATA_DIR/backfill which files of a folder or address are loaded, so that a later run loads only the
+ * others. Each file has a line, which is appended when all of the file is stored. The list is safe to lose.
  */
 import { mkdir, open, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export interface DoneFiles {
   complete(): Promise<void>;
 }
 
-/** `identity`: of the source, of its target, and of how it is read. Each identity has its own file. */
+/** `identity`: identifies the source, its target, and how it is read. Each identity has its own file. */
 export async function openDoneFiles(
   dataDir: string,
   identity: readonly string[],
@@ -74,7 +74,7 @@ export async function openDoneFiles(
   };
 }
 
-/** Without what a crash left half written, which is cut off so that the next line begins where it did. */
+/** Drops the incomplete line that a crash left, which is cut off so that the next line begins there. */
 async function completeLines(path: string): Promise<z.infer<typeof entry>[]> {
   const bytes = await readFile(path).catch(() => null);
   if (bytes === null) return [];

@@ -19,5 +19,5 @@ export class BackfillFailure extends CommandFailure {
   }
 }
 
-/** The file cannot be read any further than the batches that came before. */
+/** The file cannot be read beyond the preceding batches. */
 export class InputFailure extends BackfillFailure {}

@@ -1,9 +1,9 @@
-/** Findings that a backfill says at its end: rows that it has taken and that are probably not meant so. */
+/** Findings reported at the end of a backfill: accepted rows that are probably wrong. */
 import type { EventRows } from '../../../metering/ingest/event-rows.ts';
 
 export interface Finding {
   readonly count: number;
-  /** The first one, for people to look at. */
+  /** The first one, as an example. */
   readonly example: string | null;
 }
 
@@ -13,15 +13,15 @@ export function together(a: Finding, b: Finding): Finding {
   return { count: a.count + b.count, example: a.example ?? b.example };
 }
 
-/** A decimal comma, with groups of thousands or without: `1.234,5`, `0,25`. */
+/** A decimal comma, with or without thousands separators: `1.234,5`, `0,25`. */
 const DECIMAL_COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[.'\u2019 \u00a0\u202f]\d{3})+),\d+$/;
-/** Groups of thousands before a decimal point: `1,234.5`, `1'234`. */
+/** Thousands separators before a decimal point: `1,234.5`, `1'234`. */
 const GROUPS = /^[+-]?\d{1,3}(?:(?:,\d{3})+|(?:['\u2019]\d{3})+)(?:\.\d+)?$/;
 const EXAMPLE_CHARACTERS_MAX = 60;
-/** In UTF-8; one of them is in all of these numbers. The last one is the first byte of an apostrophe of print. */
+/** UTF-8 bytes, one of which is in all of these numbers. The last one is the first byte of a typographic apostrophe. */
 const MARKS = [0x2c, 0x27, 0xe2];
 
-/** Values that are numbers to people, and text to every metric. */
+/** Values that people read as numbers, and every metric as text. */
 export function findUnreadNumbers(events: EventRows): Finding {
   let found = NOTHING_FOUND;
   for (const index of eventsWithMarks(events)) {
@@ -34,7 +34,7 @@ export function findUnreadNumbers(events: EventRows): Finding {
   return found;
 }
 
-/** Looked for in the bytes of all: most files have none, and to take every event apart costs as much as reading it. */
+/** Searched in the raw bytes: most files have none, and decoding every event costs as much as reading it. */
 function eventsWithMarks(events: EventRows): ReadonlySet<number> {
   const bytes = events.bytes.subarray(0, events.length);
   const found = new Set<number>();

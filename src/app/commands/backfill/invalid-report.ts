@@ -1,4 +1,4 @@
-/** The file of lines that are no valid events, each with its number and what is wrong with it. */
+/** The file of lines that are not valid events, each with its number and its problem. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { InvalidLine } from './check-lines.ts';
 import { BackfillFailure, EXIT } from './failure.ts';
 import type { SavedProgress } from './progress-file.ts';
 
-/** Which report, and how long it is. */
+/** The report, and its length. */
 export type ReportPosition = NonNullable<SavedProgress['report']>;
 
 export interface InvalidReport {
@@ -18,8 +18,8 @@ export interface InvalidReport {
 }
 
 /**
- * Opens the report, which is new or has the lines of an earlier run: more are appended to those. Throws
- * `BackfillFailure` rather than overwrite a file of another program.
+ * Opens the report, which is new or has the lines of an earlier run, to which more are appended. Throws
+ * `BackfillFailure` instead of overwriting a file of another program.
  */
 export async function openInvalidReport(
   file: string,

@@ -16,17 +16,17 @@ export interface Load {
   readonly store: BatchStore;
   readonly clock: Clock;
   readonly dataDir: string;
-  /** Which ClickHouse, without any secret. */
+  /** The ClickHouse, without any secret. */
   readonly target: string;
   readonly reading: Reading;
   readonly reportFile: string | null;
   readonly isRestart: boolean;
-  /** Null where the source is one file: it is read again when it is named again. */
+  /** Null for a single file, which is read again on each run. */
   readonly doneFiles: DoneFiles | null;
   readonly signal: AbortSignal;
-  /** Said once before a file is read: where it begins. */
+  /** Called once before a file is read, with its start. */
   readonly onFile: (file: InputFile, from: SavedProgress | 'outdated', place: number) => void;
-  /** Called after every batch: the number of its lines, and the part of the whole source that is read, from 0 to 1. */
+  /** Called after every batch: the number of its lines, and the fraction of the whole source that was read. */
   readonly onProgress: (lines: number, fraction: number) => void;
 }
 
@@ -39,9 +39,9 @@ export interface Loaded {
   readonly unread: Finding;
   readonly contradicting: Finding;
   readonly files: number;
-  /** There are lines in the report. They may be from the earlier run that this one continues. */
+  /** Whether the report has lines, possibly from the earlier run that this one continues. */
   readonly isReported: boolean;
-  /** Files that an earlier run has loaded. */
+  /** Files loaded by an earlier run. */
   readonly filesBefore: number;
 }
 
@@ -59,7 +59,7 @@ export async function loadSource(load: Load): Promise<Loaded> {
       const progressFile = createProgressFile(load.dataDir, file, load.target, reading);
       if (load.doneFiles?.has(file) === true) {
         total.filesBefore += 1;
-        // Of a run that ended between the two.
+        // Left by a run that ended between the two steps.
         await progressFile.remove();
         continue;
       }
@@ -97,7 +97,7 @@ async function startingPoint(
   return from;
 }
 
-/** A new report is recorded before anything is written to it, so that a run that continues recognizes it. */
+/** A new report is recorded before anything is written to it, so that a continued run recognizes it. */
 async function noted(
   from: SavedProgress,
   report: InvalidReport | null,
@@ -156,7 +156,7 @@ function createOpenedReport({ reportFile, doneFiles, isRestart }: Load) {
   };
 }
 
-/** Differs where the same rows would become other events. */
+/** Changes if the same rows would become other events. */
 export function readingText({ mapping, delimiter }: Reading, { format }: Pick<InputFile, 'format'>): string {
   const { only, properties, ...rest } = mapping ?? { only: new Map(), properties: null };
   const parts = { ...rest, only: [...only], properties: properties === null ? null : [...properties] };

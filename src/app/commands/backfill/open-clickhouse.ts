@@ -18,9 +18,9 @@ import { BackfillFailure } from './failure.ts';
 
 export interface OpenClickHouse {
   readonly clickhouse: ClickHouse;
-  /** Which one it is, for people, without any secret. */
+  /** Identifies it for people, without any secret. */
   readonly target: string;
-  /** Differs from that of a ClickHouse that was emptied and created again in the same place. */
+  /** Changes if ClickHouse was emptied and created again at the same place. */
   readonly identity: string;
   close(): Promise<void>;
 }
@@ -31,8 +31,8 @@ export type BackfillConfig = Pick<
 >;
 
 /**
- * The embedded one belongs to one process, so its directory is taken for as long as it is open. Throws
- * `BackfillFailure` where the service has it, or a server does not answer.
+ * The embedded one belongs to one process, so its directory is locked while it is open. Throws `BackfillFailure` if the
+ * service has it, or a server does not respond.
  */
 export async function openClickHouse(config: BackfillConfig): Promise<OpenClickHouse> {
   return config.clickhouseUrl === undefined
@@ -62,7 +62,7 @@ async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise
     const opened = await whileDefinitionsChange(engine, () =>
       withTables({ clickhouse, target, close }, undefined),
     );
-    // A service that was killed may have left events there.
+    // A killed service may have left events there.
     const events = await withTakenUpEvents(clickhouse, dataDir);
     return {
       ...opened,

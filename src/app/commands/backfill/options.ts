@@ -8,18 +8,18 @@ import { type Mapping, MappingProblem, mappingOfArguments, mappingOfFile } from 
 export interface BackfillOptions {
   /** A file, a folder, or an address of an S3-compatible store. */
   readonly source: string;
-  /** Null: each file says by its content or name. */
+  /** Null: detected from content or name. */
   readonly format: Format | null;
   readonly mapping: Mapping | { readonly file: string } | null;
   /** Null: a comma, or a tab in .tsv. */
   readonly delimiter: string | null;
-  /** Where lines that are no valid events go; null: the first of them ends the run. */
+  /** The report of invalid lines; null: the first one ends the run. */
   readonly reportFile: string | null;
-  /** Begin at the first line, whatever an earlier run has done. */
+  /** Starts at the first line, ignoring earlier progress. */
   readonly restart: boolean;
 }
 
-/** As they stand on the command line. */
+/** The arguments on the command line. */
 export interface BackfillArguments {
   readonly map?: string | undefined;
   readonly mapping?: string | undefined;
@@ -32,7 +32,7 @@ export interface BackfillArguments {
   readonly restart?: boolean | undefined;
 }
 
-/** Throws `BackfillFailure`, which names the options that exclude each other. */
+/** Throws `BackfillFailure`, which names the conflicting options. */
 export function backfillOptions(source: string, given: BackfillArguments): BackfillOptions {
   const reportFile = given.skipInvalid ?? null;
   if (reportFile === '') throw usage('--skip-invalid needs the name of a file');
@@ -46,7 +46,7 @@ export function backfillOptions(source: string, given: BackfillArguments): Backf
   };
 }
 
-/** The mapping that is meant, read from its file. Throws `BackfillFailure`. */
+/** The given mapping, read from its file. Throws `BackfillFailure`. */
 export async function readMapping({ mapping }: BackfillOptions): Promise<Mapping | null> {
   if (mapping === null || !('file' in mapping)) return mapping;
   const text = await readFile(mapping.file, 'utf8').catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * Remembers in DATA_DIR/backfill how far a file was loaded. Safe to lose: events that are stored already are left out
- * when they are read again. Ignored where the file or the ClickHouse is another one than it was.
+ * Records in DATA_DIR/backfill how far a file was loaded. Safe to lose: stored events are skipped when they are read
+ * again. Ignored if the file or the ClickHouse has changed.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -23,15 +23,15 @@ const savedProgress = z.object({
   duplicates: z.number(),
   skipped: z.number(),
   leftOut: z.number(),
-  /** Values that are numbers to people and to no metric. */
+  /** Values that people read as numbers, and no metric does. */
   unread: finding,
   /** Rows that have the id of another event, and other content. */
   contradicting: finding,
-  /** The report of invalid lines up to here: after a crash, everything that follows this length is written again. */
+  /** The report of invalid lines so far: after a crash, everything after this length is written again. */
   report: z.object({ path: z.string(), bytes: z.number().int().min(0) }).nullable(),
 });
 
-/** How far the file is loaded, and how many of its lines had which outcome. */
+/** How far the file is loaded, and the number of lines by outcome. */
 export type SavedProgress = Pick<
   z.infer<typeof savedProgress>,
   'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'leftOut' | 'unread' | 'contradicting' | 'report'
@@ -53,13 +53,13 @@ export const NOTHING_DONE: SavedProgress = {
 export const PROGRESS_FOLDER = 'backfill';
 
 export interface ProgressFile {
-  /** The state that an earlier run saved for this file and ClickHouse; 'outdated' where one of them has changed. */
+  /** The state saved by an earlier run for this file and ClickHouse; 'outdated' if one of them has changed. */
   load(): Promise<SavedProgress | 'outdated' | null>;
   save(progress: SavedProgress): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** `target` names the ClickHouse, without any secret; `reading` differs where rows become other events. */
+/** `target` names the ClickHouse, without any secret; `reading` changes if rows become other events. */
 export function createProgressFile(
   dataDir: string,
   file: Pick<StoredFile, 'name' | 'version'>,
@@ -96,7 +96,7 @@ export function createProgressFile(
   };
 }
 
-/** The name of a file about what is called so. */
+/** The file name for this subject. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

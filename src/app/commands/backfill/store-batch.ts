@@ -1,7 +1,7 @@
 /**
- * Stores a batch of events whose ids are not stored yet. Exact against everything stored, of any age, by
- * looking the ids up in ClickHouse before each insert; a service that stores the same id in between is
- * reconciled by that service (docs/explanation/deduplication.md).
+ * Stores the events of a batch whose ids are not stored yet. Exact against everything stored, of any age, by looking
+ * the ids up in ClickHouse before each insert; a service that stores the same id in between reconciles it
+ * (docs/explanation/deduplication.md).
  */
 import type { Instant } from '../../../core/time.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -22,23 +22,23 @@ import type { Finding } from './findings.ts';
 interface BatchOutcome {
   readonly stored: number;
   readonly duplicates: number;
-  /** Duplicates whose content differs from that of the event that counts. */
+  /** Duplicates whose content differs from that of the stored event. */
   readonly contradicting: Finding;
 }
 
 export interface BatchStore {
-  /** Resolves when the new ones are on disk. Of two events with one id the first is stored. */
+  /** Resolves when the new ones are on disk. If two events have one id, the first is stored. */
   store(events: EventRows, now: Instant): Promise<BatchOutcome>;
 }
 
-/** Events lie in partitions by month, and ClickHouse refuses an insert into more than a hundred. */
+/** Events are in monthly partitions, and ClickHouse refuses an insert into more than a hundred. */
 const MONTHS_PER_INSERT = 50;
-/** Ids of the batches just written are remembered too: on a cluster a replica that lags may not show them. */
+/** Ids of the latest batches are kept too: on a cluster a lagging replica may not show them. */
 const BATCHES_REMEMBERED = 10;
 
 /**
- * Reading all ids once, for a filter, takes as long as so many lookups that read the column of all. Whoever stores fewer
- * batches is done before.
+ * Reading all ids once, for a filter, takes as long as this many lookups that read the whole column. Fewer batches
+ * finish earlier without it.
  */
 const LOOKUPS_BEFORE_FILTER = 16;
 /** Events that other writers store become visible within this time. */
@@ -47,7 +47,7 @@ const VISIBLE_AFTER_SECONDS = 10;
 export interface StoreOptions {
   /** No event is stored with a second of acceptance before this one. */
   readonly acceptedFrom: number;
-  /** Whether others may store events meanwhile, and whether their times of acceptance are known to be the present ones. */
+  /** Whether others may store events concurrently, and whether their times of acceptance are known to be current. */
   readonly others: 'none' | 'followed' | 'unknown';
 }
 
@@ -78,7 +78,7 @@ export function createBatchStore(
   };
 }
 
-/** The places of new events by their ids, in the order of the file. */
+/** The indexes of new events by their ids, in the order of the file. */
 async function newEvents(
   lookups: Lookups,
   events: EventRows,
@@ -100,9 +100,9 @@ function placesBeside({ count }: EventRows, fresh: ReadonlyMap<string, number>):
 }
 
 interface Lookups {
-  /** The ids among these, and maybe others, that are stored. */
+  /** The stored ids among these, and possibly others. */
   find(events: EventRows, places: readonly number[]): Promise<ReadonlySet<string>>;
-  /** Of an event that is about to be stored. */
+  /** Adds an event that is about to be stored. */
   add(events: EventRows, place: number): void;
 }
 
@@ -133,7 +133,7 @@ function createLookups(clickhouse: ClickHouse, others: StoreOptions['others']): 
   };
 }
 
-/** Groups of few months each; a batch of neighbouring times, the usual case, is one group as it is. */
+/** Groups of few months each; a batch of adjacent times, the usual case, is one group. */
 function byMonths(events: EventRows, places: readonly number[]): number[][] {
   const months = new Map<string, number[]>();
   for (const index of places) {

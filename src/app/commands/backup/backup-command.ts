@@ -1,9 +1,9 @@
 /**
- * The command that backs up a running service (docs/how-to/backups.md). It reads beside the service, in a separate
- * process with a lower priority, so that requests do not wait for it.
+ * The command that backs up a running service (docs/how-to/backups.md). It runs in a separate process with a lower
+ * priority, so that requests do not wait for it.
  *
- * The order makes both stores one: a snapshot of PostgreSQL, then ClickHouse with every event that was acknowledged
- * until then. Everything that PostgreSQL says of ClickHouse is there, and the rest is later usage.
+ * The order makes both stores consistent: a snapshot of PostgreSQL, then ClickHouse with every event acknowledged until
+ * then. Everything in ClickHouse that PostgreSQL refers to is included, and the rest is later usage.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ import type { BackupOptions } from './options.ts';
 import { type MadeBackup, reportBackup } from './report.ts';
 import { createThrottle } from './throttle.ts';
 
-/** Returns the exit code. Throws a `CommandFailure` for what cannot be carried out. */
+/** Returns the exit code. Throws a `CommandFailure` if the backup cannot run. */
 export function backupCommand(options: BackupOptions): Promise<number> {
   return failingWith([ConfigError, DatabaseCopyError], async () => {
     const config = commandConfig();
@@ -66,7 +66,7 @@ async function backUp(config: Config, options: BackupOptions, terminal: Terminal
       const frozen = await frozenNow(service);
       const made = await copied({ config, options, place, terminal, migrations, snapshot, frozen });
       const bytes = bytesOf(made.manifest);
-      // The backup is there also where the service has ended meanwhile.
+      // The backup exists even if the service has ended.
       await service.ask({ ask: 'note', moment: made.manifest.moment, bytes }).catch(() => undefined);
       return made;
     });
@@ -83,8 +83,8 @@ async function askedService(dataDir: string): Promise<AskedService> {
 }
 
 /**
- * PostgreSQL says two minutes before old events are removed that they are
- * (jobs/event-retention.ts): a snapshot from before that must not meet a ClickHouse from after it.
+ * PostgreSQL announces the removal of old events two minutes before (jobs/event-retention.ts): a snapshot from before
+ * that must not be combined with a ClickHouse from after it.
  */
 const MOMENT_MS_MAX = 60_000;
 
@@ -127,7 +127,7 @@ async function copied(of: Copying): Promise<MadeBackup> {
   }
 }
 
-/** Rows of PostgreSQL, of which it is not known how many are new, and the manifest. */
+/** Rows of PostgreSQL, whose changed part is unknown, and the manifest. */
 const BYTES_BESIDE = 10_000_000;
 
 async function written(of: Copying, writer: BackupWriter): Promise<Manifest> {
@@ -162,7 +162,7 @@ async function written(of: Copying, writer: BackupWriter): Promise<Manifest> {
   return manifest;
 }
 
-/** Where nothing is copied there is nothing to show. */
+/** If nothing is copied there is nothing to show. */
 function progressOf(terminal: Terminal, store: string, totalMb: number | null): Progress {
   return createProgress(terminal, { unit: `MB of ${store}`, total: totalMb === 0 ? null : totalMb });
 }
@@ -176,7 +176,7 @@ async function appliedMigrations(connection: PostgresConnection) {
   }
 }
 
-/** The token of the first start, with which the restored service works as before. */
+/** The token of the first start, so that it is valid for the restored service. */
 async function otherFiles(dataDir: string, writer: BackupWriter): Promise<Manifest['files']> {
   const token = await readFile(tokenFileOf(dataDir)).catch(() => null);
   return token === null ? [] : [{ path: 'api-token', piece: await writer.pieceOf(token) }];

@@ -1,7 +1,7 @@
 /**
- * A backup of servers: the rows of PostgreSQL out of one snapshot, and ClickHouse by its own BACKUP, which begins when
- * the snapshot is there. In this order every invoice in the backup has its frozen hours, and every event that was
- * acknowledged before: servers answer when ClickHouse has it (docs/how-to/backups.md, "With servers").
+ * A backup of servers: the rows of PostgreSQL from one snapshot, and ClickHouse by its own BACKUP, which begins when
+ * the snapshot exists. In this order every invoice in the backup has its frozen hours, and every earlier acknowledged
+ * event is included: servers acknowledge when ClickHouse has it (docs/how-to/backups.md, "With servers").
  */
 import type { Config } from '../../../config.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
@@ -84,8 +84,8 @@ async function copied(of: Copying): Promise<MadeBackup> {
 }
 
 /**
- * PostgreSQL says two minutes before old events are removed that they are: a snapshot from before that must not meet a
- * ClickHouse from after it.
+ * PostgreSQL announces the removal of old events two minutes before: a snapshot from before that must not be combined
+ * with a ClickHouse from after it.
  */
 const MOMENT_MS_MAX = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Backups that a ClickHouse server writes and reads itself (`BACKUP DATABASE`, `RESTORE DATABASE`), at the place that
- * BACKUP_CLICKHOUSE names. The server works on its own; this process asks how far it is.
+ * Backups that a ClickHouse server writes and reads itself (`BACKUP DATABASE`, `RESTORE DATABASE`), at the place named
+ * in BACKUP_CLICKHOUSE. The server works asynchronously; this process polls its progress.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,22 +14,22 @@ import { stringLiteral } from '../../../metering/client/clickhouse-parameters.ts
 import { CommandFailure } from '../../failures/command-failure.ts';
 
 export interface ServerWork {
-  /** Of ClickHouse, while it works. */
+  /** ClickHouse's id of the operation. */
   readonly id: string;
   /** `backup … of ClickHouse`, for messages. */
   readonly what: string;
 }
 
 const POLL_MS = 250;
-/** More would be a server that has forgotten it. */
+/** A longer operation means that the server has lost it. */
 const WORK_MS_MAX = 48 * HOUR_MS;
-/** Of what a server says; stack traces follow. */
+/** Maximum length of a server's error; stack traces follow. */
 const ERROR_LENGTH_MAX = 500;
 
 const tableRow = z.object({ name: z.string(), id: z.string(), rows: z.coerce.number() });
 export type ServerTable = z.output<typeof tableRow>;
 
-/** The tables that have rows, with how many at this moment. */
+/** The tables with rows, and the current number of rows. */
 export async function serverTables(clickhouse: ClickHouse): Promise<ServerTable[]> {
   return await clickhouse.query({
     sql: `SELECT name, toString(uuid) AS id, assumeNotNull(total_rows) AS rows FROM system.tables
@@ -39,7 +39,7 @@ export async function serverTables(clickhouse: ClickHouse): Promise<ServerTable[
   });
 }
 
-/** The place of backups of ClickHouse. Throws a `CommandFailure` where the setting is missing. */
+/** The place of ClickHouse's backups. Throws a `CommandFailure` if the setting is missing. */
 export function clickhousePlace(setting: string | undefined): ClickHousePlace {
   const place = setting === undefined ? null : readClickHousePlace(setting);
   if (place === null)
@@ -57,7 +57,7 @@ interface BackedUpDatabase {
   readonly base: string | null;
 }
 
-/** The server has begun when this resolves. */
+/** The server has started when this resolves. */
 export async function beginBackup(
   clickhouse: ClickHouse,
   { database, place, name, base }: BackedUpDatabase,
@@ -95,7 +95,7 @@ const workRow = z.object({
   bytes: z.coerce.number(),
 });
 
-/** Waits for its end. Returns how many bytes the backup has, with those of its base. Throws a `CommandFailure`. */
+/** Waits for its end. Returns the size of the backup, including its base. Throws a `CommandFailure`. */
 export async function endOfWork(
   clickhouse: ClickHouse,
   place: ClickHousePlace,
@@ -126,7 +126,7 @@ async function said(place: ClickHousePlace, what: string, work: () => Promise<vo
   });
 }
 
-/** The words of the server, without anything of the keys in the setting. */
+/** The server's message, without the keys in the setting. */
 function failed({ secrets }: ClickHousePlace, what: string, words: string): CommandFailure {
   const [line = ''] = words.split(/, Stack trace|\n/);
   const open = secrets.reduce((text, secret) => text.replaceAll(secret, '[hidden]'), line);
@@ -136,7 +136,7 @@ function failed({ secrets }: ClickHousePlace, what: string, words: string): Comm
   return new CommandFailure(`the ${what} has failed: ${open.slice(0, ERROR_LENGTH_MAX)}${hint}`);
 }
 
-/** The place with the name of a backup at the end of its path. */
+/** The place with the name of a backup appended to its path. */
 function placeText({ kind, before, path, after }: ClickHousePlace, name: string): string {
   const inner = path === '' || path.endsWith('/') ? `${path}${name}` : `${path}/${name}`;
   return `${kind}(${[...before, inner, ...after].map(stringLiteral).join(', ')})`;

@@ -1,6 +1,6 @@
 /**
- * The parts of an embedded ClickHouse, each as one piece: its files one after the other. A part never changes, so one that
- * the backup before has is not read again.
+ * Copies the parts of an embedded ClickHouse, each as one piece: its concatenated files. A part never changes, so a
+ * part of the previous backup is not read again.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,7 +14,7 @@ import { CommandFailure } from '../../failures/command-failure.ts';
 
 type CopiedTables = Manifest['clickhouse']['tables'];
 
-/** A part to copy, or one that is there. */
+/** A part to copy, or one that exists already. */
 interface FoundPart extends Omit<TablePart, 'piece'> {
   readonly directory: string;
   readonly bytes: number;
@@ -27,10 +27,10 @@ export interface FoundTable {
   readonly parts: readonly FoundPart[];
 }
 
-/** Built again from the events. */
+/** Rebuilt from the events. */
 const REBUILT_TABLES = ['known_id_runs'];
 
-/** Looks at the parts, without reading them. */
+/** Lists the parts, without reading them. */
 export async function findParts(
   { directory, tables }: FrozenTables,
   before: Manifest | null,
@@ -57,7 +57,7 @@ export async function findParts(
   return found;
 }
 
-/** The engine makes no directory for a table without rows. The record of migrations always has some. */
+/** The engine creates no directory for a table without rows. The record of migrations always has some. */
 async function namesIn(place: string): Promise<string[]> {
   return await readdir(place).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -86,13 +86,13 @@ async function lookAt(name: string, directory: string): Promise<FoundPart> {
   };
 }
 
-/** How many bytes `copyParts` will read. */
+/** The number of bytes that `copyParts` will read. */
 export function bytesToCopy(tables: readonly FoundTable[]): number {
   const parts = tables.flatMap((table) => table.parts);
   return parts.reduce((sum, { piece, bytes }) => sum + (piece === null ? bytes : 0), 0);
 }
 
-/** `onBytes` hears of every piece that was copied. */
+/** `onBytes` is called for every copied piece. */
 export async function copyParts(
   tables: readonly FoundTable[],
   writer: BackupWriter,

@@ -1,4 +1,4 @@
-/** The rows of PostgreSQL, in pieces of which those that did not change are in the backup before. */
+/** Copies the rows of PostgreSQL, in pieces; unchanged ones are shared with the previous backup. */
 import type { DatabaseSnapshot } from '../../../store/base/database-copy.ts';
 import type { Manifest } from '../../backups/manifest.ts';
 import type { BackupWriter } from '../../backups/repository.ts';
@@ -6,7 +6,7 @@ import { rowPieces } from './row-pieces.ts';
 
 type CopiedTables = Manifest['postgres']['tables'];
 
-/** Which records the log of events has: those of DATA_DIR. A restored service has all events in ClickHouse, and no log. */
+/** The state of the event log in DATA_DIR. A restored service has all events in ClickHouse, and no log. */
 const OF_THE_DIRECTORY = ['event_log'];
 
 export async function copyRows(

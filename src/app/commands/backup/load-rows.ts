@@ -1,4 +1,4 @@
-/** Brings the rows of a backup into an empty PostgreSQL, whose tables are those that the backup had. */
+/** Loads the rows of a backup into an empty PostgreSQL, whose tables are those of the backup. */
 import { messageOf } from '../../../core/failures.ts';
 import { loadDatabase } from '../../../store/base/database-copy.ts';
 import { applyMigrations, type migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
@@ -8,7 +8,7 @@ import type { BackupPlace } from '../../backups/place.ts';
 import { readPiece } from '../../backups/repository.ts';
 import { CommandFailure } from '../../failures/command-failure.ts';
 
-/** All rows or none. Throws a `CommandFailure` where they are others than in the backup. */
+/** All rows or none. Throws a `CommandFailure` if they differ from the backup. */
 export async function loadRows(
   connection: PostgresConnection,
   from: BackupPlace,

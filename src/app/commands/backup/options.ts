@@ -3,16 +3,16 @@
 export interface BackupOptions {
   /** A directory, absolute, or `s3://bucket/prefix`. */
   readonly place: string;
-  /** How many megabytes are read in a second, at most. */
+  /** Maximum megabytes read per second. */
   readonly rateMb: number;
-  /** How many backups stay in the place; null: all. */
+  /** How many backups are kept in the place; null: all. */
   readonly keep: number | null;
-  /** Whether a ClickHouse server writes everything again, instead of what is new. */
+  /** Whether a ClickHouse server writes everything again, instead of an increment. */
   readonly isFull: boolean;
   readonly json: boolean;
 }
 
-/** An ordinary disk and core serve this beside ingest. */
+/** An ordinary disk and core sustain this beside ingest. */
 export const RATE_MB_DEFAULT = 50;
 export const RATE_MB_MAX = 10_000;
 export const KEEP_MAX = 10_000;

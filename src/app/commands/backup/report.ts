@@ -1,4 +1,4 @@
-/** The end of a backup and of a restore, in words and as JSON. */
+/** The result of a backup and of a restore, as text and as JSON. */
 import { formatInstant } from '../../../core/time.ts';
 import { bytesOf, type Manifest, rowsOfTable, storedRows } from '../../backups/manifest.ts';
 import { sizeText } from '../../backups/size-text.ts';
@@ -6,22 +6,22 @@ import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface MadeBackup {
-  /** In which it is. */
+  /** The place of the backup. */
   readonly place: string;
   readonly manifest: Manifest;
-  /** Of pieces that no backup had before. */
+  /** The size of pieces that no earlier backup had. */
   readonly writtenBytes: number;
   readonly removed: readonly string[];
 }
 
-/** How much of everything is in it. */
+/** The number of objects in the backup. */
 export interface BackupCounts {
-  /** Stored rows, also copies of one event that no merge has joined yet. */
+  /** Stored rows, including copies of events that are not merged yet. */
   readonly events: number;
   readonly customers: number;
   readonly contracts: number;
   readonly invoices: number;
-  /** Deductions of invoices, and entries by hand. */
+  /** Deductions of invoices, and manual entries. */
   readonly ledgerEntries: number;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The command that restores a backup into an empty DATA_DIR (docs/how-to/backups.md): it places the files of
- * ClickHouse, loads PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
+ * ClickHouse, loads PostgreSQL, and then compares. No job runs, so nothing is issued and no message is sent.
  *
- * Until it has ended there is a file that keeps the service from starting on a part of the data.
+ * Until it has ended a file prevents the service from starting on incomplete data.
  */
 import { open, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,7 @@ const EXPECTED = [
   EmbeddedClickHouseError,
 ];
 
-/** Returns the exit code: that of a failure where what was restored does not agree. Throws a `CommandFailure`. */
+/** Returns the exit code: that of a failure if the restored data differ. Throws a `CommandFailure`. */
 export function restoreCommand(options: RestoreOptions): Promise<number> {
   return failingWith(EXPECTED, async () => {
     const terminal = createTerminal(process.stdout);
@@ -87,7 +87,7 @@ async function restored(
       'this backup is of servers: set DATABASE_URL and CLICKHOUSE_URL to empty databases',
     );
   await requireEmpty(dataDir);
-  // Before anything is written: whether this version knows what it is, and whether all of it is what a backup has.
+  // Before anything is written: checks that this version supports the backup, and that the backup is complete.
   const migrations = await migrationsOf(manifest.postgres.migrations);
   await checkBackup(from, manifest);
   const taken = await takeDataDirectory(dataDir);
@@ -112,7 +112,7 @@ async function restored(
   }
 }
 
-/** An empty file system has it by itself. */
+/** Present on an empty file system. */
 const HARMLESS = ['lost+found'];
 
 async function requireEmpty(dataDir: string): Promise<void> {
@@ -146,7 +146,7 @@ async function markUnfinished(dataDir: string): Promise<void> {
   await file.sync().finally(() => file.close());
 }
 
-/** Of a restore that failed. As root, the files of PostgreSQL may lie elsewhere. */
+/** For a restore that failed. As root, the files of PostgreSQL may be elsewhere. */
 async function removeContents(dataDir: string): Promise<void> {
   const postgres = join(dataDir, 'postgres');
   const elsewhere = await realpath(postgres).catch(() => null);

@@ -1,6 +1,6 @@
 /**
- * Restores a backup of servers into empty ones: ClickHouse by its own RESTORE, then PostgreSQL in one transaction. Where it
- * ends early, PostgreSQL has no row of the backup.
+ * Restores a backup of servers into empty ones: ClickHouse by its own RESTORE, then PostgreSQL in one transaction. If
+ * it is interrupted, PostgreSQL has no row of the backup.
  */
 
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export interface ServerUrls {
   readonly clickhouse: string;
 }
 
-/** Built again from the events: one that is ahead of them would take events that are sent again for known ones. */
+/** Rebuilt from the events: a record newer than the events would treat resent events as known. */
 const REBUILT_TABLE = 'known_id_runs';
 
 /** Returns the exit code. Throws a `CommandFailure`. */

@@ -1,12 +1,12 @@
 /**
- * Rows of a table in pieces of about a megabyte, whose ends depend on the rows alone: rows that are added, changed or
- * removed change the pieces around them, and the others are the same as in the backup before.
+ * Splits rows of a table into pieces of about a megabyte, at boundaries that depend on the rows alone: added, changed
+ * or removed rows change only the pieces around them, and the others are the same as in the previous backup.
  */
 import { crc32 } from 'node:zlib';
 
 const PIECE_BYTES_MIN = 256 * 1024;
 const PIECE_BYTES_MAX = 4 * 1024 * 1024;
-/** After the minimum, a piece ends after as many bytes on average. */
+/** After the minimum, the average number of further bytes of a piece. */
 const PIECE_BYTES_MORE = 768 * 1024;
 
 export interface RowPiece {
@@ -56,7 +56,7 @@ class OpenPiece {
   }
 }
 
-/** A row whose beginning came with another chunk counts by its end. */
+/** A row that began in another chunk is judged by its end. */
 function endsPiece(row: Buffer, size: number): boolean {
   if (size >= PIECE_BYTES_MAX) return true;
   return size >= PIECE_BYTES_MIN && crc32(row) / 2 ** 32 < row.length / PIECE_BYTES_MORE;

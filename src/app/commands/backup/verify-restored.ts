@@ -1,4 +1,4 @@
-/** Compares restored stores with the backup, and with themselves. They are open as in a service that runs no jobs. */
+/** Compares restored stores with the backup, and checks their consistency. They are opened without jobs. */
 import { pino } from 'pino';
 import { z } from 'zod';
 import { reconcileInvoices } from '../../../billing/invoices/reconcile/reconcile.ts';
@@ -19,18 +19,18 @@ import { formatCount } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { countsOf, countsText } from './report.ts';
 
-/** Customers that are compared at once. */
+/** Customers compared at once. */
 const CUSTOMERS_PER_PAGE = 100;
-/** Of differences: all are printed by `tallyhouse reconcile`. */
+/** Maximum differences shown: all are printed by `tallyhouse reconcile`. */
 const SHOWN_MAX = 20;
 
-/** Returns whether everything agrees. Throws a `CommandFailure` where rows are missing. */
+/** Returns whether everything agrees. Throws a `CommandFailure` if rows are missing. */
 export async function verifyRestored(
   config: Config,
   manifest: Manifest,
   terminal: Terminal,
 ): Promise<boolean> {
-  // Before a merge joins copies of events, the rows are those of the backup.
+  // Before merges collapse copies of events, the rows are those of the backup.
   const stores = await startStores(config, { holdMerges: true });
   try {
     const isEmbedded = manifest.clickhouse.server === undefined;
@@ -44,7 +44,7 @@ export async function verifyRestored(
   }
 }
 
-/** PostgreSQL knows which parts ClickHouse had. Throws a `CommandFailure` where some are missing. */
+/** PostgreSQL records the parts of ClickHouse. Throws a `CommandFailure` if some are missing. */
 export async function requireWhole(
   { db, clickhouse, lostEvents }: Pick<Stores, 'db' | 'clickhouse' | 'lostEvents'>,
   { isEmbedded = true } = {},
@@ -56,12 +56,12 @@ export async function requireWhole(
   if (problem !== undefined) throw new CommandFailure(`events are missing: ${problem}`);
 }
 
-/** Of these, rows go: copies of an id are joined, and migrations are added. */
+/** The number of rows in these may decrease or change: copies of an id are merged, and migrations are added. */
 const CHANGING = ['known_id_runs', 'schema_migrations'];
 
 /**
- * An embedded ClickHouse has merged nothing yet. A server has counted when its backup began: it may have more since, and of
- * events fewer, where a merge has joined copies of one. Of those the parts that PostgreSQL knows have to be there.
+ * An embedded ClickHouse has merged nothing yet. A server counted when its backup began: it may have more rows since,
+ * and fewer events if a merge has collapsed copies. The parts of events that PostgreSQL has recorded must be there.
  */
 async function requireRows(stores: Stores, manifest: Manifest, name: string): Promise<void> {
   if (CHANGING.includes(name)) return;
@@ -78,7 +78,7 @@ async function countRows({ clickhouse }: Stores, table: string): Promise<number>
   return countRow.parse(row).rows;
 }
 
-/** Compares as of the moment of the rows: what has fallen due since is not late. Returns whether there is no difference. */
+/** Compares as of the moment of the rows: anything due since is not late. Returns whether there is no difference. */
 export async function reconciled(
   stores: Stores,
   config: Config,

@@ -12,9 +12,9 @@ import { SHIPPED_PRICES } from '../../billing/token-catalogue.ts';
 import { CommandFailure } from '../../failures/command-failure.ts';
 
 export interface CatalogueImport {
-  /** Null: the table that is part of this version. */
+  /** Null: the table included in this version. */
   readonly file: string | null;
-  /** From when prices hold that have no date; null: the current hour. */
+  /** The start of prices without a date; null: the current hour. */
   readonly validFrom: Instant | null;
 }
 
@@ -24,7 +24,7 @@ interface CatalogueCommandOptions {
   readonly clockOf: (db: Database) => Promise<Clock>;
 }
 
-/** Carries out an import and returns the text to print. Throws a `CommandFailure` for what cannot be. */
+/** Runs an import and returns the text to print. Throws a `CommandFailure` if it cannot. */
 export async function catalogueCommand(
   call: CatalogueImport,
   deps: CatalogueCommandOptions,
@@ -49,7 +49,7 @@ export async function catalogueCommand(
   }
 }
 
-/** Entries that are named. */
+/** Maximum entries that are named. */
 const LEFT_OUT_LINES_MAX = 20;
 
 function leftOutLines(leftOut: readonly string[]): string[] {

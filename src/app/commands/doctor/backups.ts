@@ -1,4 +1,4 @@
-/** Whether there is a backup, and whether it is the last one that was due. */
+/** Checks that there is a backup, and that it is the last one that was due. */
 import { type Config, processEnvironment } from '../../../config.ts';
 import { nextDue } from '../../../core/backup-schedule.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
@@ -26,7 +26,7 @@ export async function checkBackups(
     return [wrong('backup', `${none}${hint}`)];
   }
   const text = `the last one in ${backupDir} is of ${formatInstant(last.moment)}`;
-  // One that has just fallen due may be under way: of the second one the service does not think any more.
+  // A backup that has just become due may still be running; one that is overdue by a second period is missed.
   const due = backupSchedule === undefined ? null : nextDue(backupSchedule, last.moment);
   const second = due === null || backupSchedule === undefined ? null : nextDue(backupSchedule, due);
   if (second === null || second > now) return [fine('backup', text)];
@@ -35,7 +35,7 @@ export async function checkBackups(
   ];
 }
 
-/** A store that does not answer is found out by its failure. */
+/** A failure shows that the store does not respond. */
 async function foundIn(backupDir: string): Promise<Awaited<ReturnType<typeof lastBackup>> | CommandFailure> {
   try {
     return await lastBackup(openPlace(backupDir, processEnvironment()));

@@ -1,4 +1,4 @@
-/** The requirements on a ClickHouse server. The check changes nothing, so it creates no table. */
+/** Checks the requirements on a ClickHouse server. The check changes nothing, so it creates no table. */
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { pendingMigrations } from '../../../core/migrations.ts';

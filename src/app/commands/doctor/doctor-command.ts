@@ -1,4 +1,4 @@
-/** The command that says what is wrong with this machine, the settings, the stores and the service. Changes nothing. */
+/** The command that finds problems of the machine, the settings, the stores and the service. Changes nothing. */
 
 import { type Config, ConfigError, type Environment, loadConfig } from '../../../config.ts';
 import { memoryOfProcess } from '../../../core/process-memory.ts';
@@ -18,7 +18,7 @@ export interface DoctorOptions {
   readonly json: boolean;
 }
 
-/** Returns the exit code: that of a failure where something is wrong. */
+/** Returns the exit code: that of a failure if something is wrong. */
 export async function doctorCommand({ json }: DoctorOptions, env: Environment): Promise<number> {
   const findings = await examine(env);
   const terminal = createTerminal(process.stdout);

@@ -4,7 +4,7 @@ export interface Finding {
   /** The subject of the check: one or two words. */
   readonly check: string;
   readonly isFine: boolean;
-  /** Nothing is known to be wrong, and it cannot be known. */
+  /** No problem was found, but the check could not be completed. */
   readonly isUnknown?: boolean;
   /** The state that was found, or the problem and its remedy, in one sentence. */
   readonly message: string;
@@ -14,7 +14,7 @@ export function fine(check: string, message: string): Finding {
   return { check, isFine: true, message };
 }
 
-/** A thing that the settings do not let a check find out: no failure, and for somebody to look at. */
+/** A check that the settings do not permit: not a failure, but needs attention. */
 export function unknown(check: string, message: string): Finding {
   return { check, isFine: true, isUnknown: true, message };
 }
@@ -23,7 +23,7 @@ export function wrong(check: string, message: string): Finding {
   return { check, isFine: false, message };
 }
 
-/** A check that could not be done is a problem too: nothing is passed over. */
+/** A check that fails is a finding too: nothing is skipped. */
 export async function looked(
   check: string,
   work: () => Promise<readonly Finding[]>,
@@ -35,7 +35,7 @@ export async function looked(
   }
 }
 
-/** The message of a driver is shown below that of its statement. */
+/** The message of a driver is in the cause of the statement's error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.name !== 'StoreFailure'

@@ -1,4 +1,4 @@
-/** The requirements on the machine: Node, memory, and room on the disk of DATA_DIR. */
+/** Checks the requirements on the machine: Node, memory, and disk space for DATA_DIR. */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,9 +6,9 @@ import { type Finding, fine, wrong } from './finding.ts';
 
 const NODE_MIN = [20, 19] as const;
 const MB = 1_000_000;
-/** The service takes no events below 64 MB; merges and invoice runs want more for a while. */
+/** The service accepts no events below 64 MB; merges and invoice runs need more temporarily. */
 const FREE_BYTES_WANTED = 1_000 * MB;
-/** The memory of one recent id, at most (docs/explanation/deduplication.md). */
+/** The maximum memory of one recent id (docs/explanation/deduplication.md). */
 const BYTES_OF_RECENT_ID = 23.5;
 /** The memory of the service and its embedded stores, without the ids. */
 const BYTES_BESIDE_IDS = 600 * MB;
@@ -21,7 +21,7 @@ export function checkNode(version: string): Finding {
   return wrong('Node', `${version} is too old: ${NODE_MIN.join('.')} or later is needed, 24 is recommended`);
 }
 
-/** `bytes`: what the process may use. */
+/** `bytes`: the memory available to the process. */
 export function checkMemory(recentIds: number, bytes: number): Finding {
   const needed = recentIds * BYTES_OF_RECENT_ID + BYTES_BESIDE_IDS;
   const text = `${mb(bytes)} for the process`;

@@ -1,4 +1,4 @@
-/** Whether the stores were moved to servers, or a move has not ended. Says nothing where there was none. */
+/** Checks whether the stores were moved to servers, or a move has not ended. No finding if there was none. */
 import type { Config } from '../../../config.ts';
 import { movedText, readMove } from '../../../embedded/move-record.ts';
 import { findMoveMark } from '../../../store/base/move-target.ts';
@@ -10,7 +10,7 @@ export async function checkMove({
   clickhouseUrl,
 }: Pick<Config, 'dataDir' | 'databaseUrl' | 'clickhouseUrl'>): Promise<readonly Finding[]> {
   const isServed = databaseUrl !== undefined && clickhouseUrl !== undefined;
-  // One that does not answer has another finding.
+  // A server that does not respond has another finding.
   const mark = databaseUrl === undefined ? null : await findMoveMark({ url: databaseUrl }).catch(() => null);
   if (mark !== null && !mark.isEnded)
     return [

@@ -1,4 +1,4 @@
-/** Whether the service can listen on its configured port, or listens there already. */
+/** Checks whether the service can listen on its configured port, or listens there already. */
 import { createServer } from 'node:net';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
@@ -9,13 +9,13 @@ export type DataId = string | 'not running' | null;
 
 const ANSWER_MS_MAX = 5_000;
 
-/** Of a service that is ready, and of one that is not, which says what is missing. */
+/** The answer of a ready service, or of one that is not, with its problems. */
 const readiness = z.union([
   z.object({ status: z.literal('ready'), checks: z.object({}), data_id: z.string().optional() }),
   z.object({ message: z.string().startsWith('Not ready: ') }),
 ]);
 
-/** `ownDataId` reads which data the settings name (`dataIdOf`). */
+/** `ownDataId` reads the identity of the configured data (`dataIdOf`). */
 export async function checkPort(
   { host, port, dataDir, databaseUrl }: Pick<Config, 'host' | 'port' | 'dataDir' | 'databaseUrl'>,
   ownDataId: () => Promise<DataId>,
@@ -44,7 +44,7 @@ function isOther(dataId: string, own: DataId): boolean {
   return own === 'not running' || (own !== null && own !== dataId);
 }
 
-/** Null where it can listen there. */
+/** Null if it can listen there. */
 async function listenCode(host: string, port: number): Promise<string | null> {
   const server = createServer();
   const code = await new Promise<string | null>((resolve) => {

@@ -1,4 +1,4 @@
-/** The requirements on PostgreSQL, and its rows: migrations, jobs that fail, webhooks that cannot be reached. */
+/** Checks the requirements on PostgreSQL, and its rows: migrations, failing jobs, unreachable webhooks. */
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -20,19 +20,19 @@ import { type Finding, fine, looked, wrong } from './finding.ts';
 import type { DataId } from './port.ts';
 
 const VERSION_MIN = 15;
-/** Of jobs and of webhooks. */
+/** Maximum jobs and webhooks that are named. */
 const NAMED_MAX = 10;
 const ENDPOINTS_MAX = 100;
 const CONNECT_MS_MAX = 3_000;
 
 type Place = Pick<Config, 'dataDir' | 'databaseUrl'>;
 
-/** Null: it is the embedded one, and does not run. */
+/** Null: it is the embedded one, and is not running. */
 async function connectionTo({ databaseUrl: url, dataDir }: Place): Promise<PostgresConnection | null> {
   return url === undefined ? await runningPostgres(join(dataDir, 'postgres')) : { url };
 }
 
-/** Which data the settings name. */
+/** The identity of the configured data. */
 export async function dataIdOf(config: Place): Promise<DataId> {
   const connection = await connectionTo(config);
   if (connection === null) return 'not running';
@@ -44,7 +44,7 @@ export async function dataIdOf(config: Place): Promise<DataId> {
   }
 }
 
-/** An embedded one runs with the service only. */
+/** An embedded one runs only with the service. */
 export async function checkPostgres(config: Place): Promise<readonly Finding[]> {
   const { databaseUrl: url } = config;
   const connection = await connectionTo(config);
@@ -128,7 +128,7 @@ async function checkJobs(db: Database): Promise<readonly Finding[]> {
     : [...named, wrong('jobs', 'more are failing: GET /v1/system/failedJobs')];
 }
 
-/** Whether something takes connections where messages are sent; nothing is sent. */
+/** Checks that receivers of messages accept connections; nothing is sent. */
 async function checkWebhooks(db: Database): Promise<readonly Finding[]> {
   const active = await findActive(db);
   const unreachable = (

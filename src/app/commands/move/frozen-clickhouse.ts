@@ -1,6 +1,6 @@
 /**
- * The tables that a running service has kept, opened by an engine of this process: over hard links, so that they cost no
- * bytes, and the service's own engine is not asked. Nothing is merged, and nothing is written to the parts.
+ * The frozen tables of a running service, opened by an engine of this process over hard links, so that they take no
+ * space, and the service's own engine is not used. Nothing is merged, and nothing is written to the parts.
  */
 import { copyFile, link, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export interface OpenTables {
   close(): Promise<void>;
 }
 
-/** Only the tables named are there with their rows. */
+/** Only the named tables have their rows. */
 export async function openFrozenTables(
   { dataDir, workerThreads }: Pick<Config, 'dataDir' | 'workerThreads'>,
   frozen: FrozenTables,
@@ -44,7 +44,7 @@ export async function openFrozenTables(
   };
 }
 
-/** The engine makes no directory for a table without rows. */
+/** The engine creates no directory for a table without rows. */
 async function linkFiles(from: string, to: string): Promise<void> {
   const entries = await readdir(from, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -1,10 +1,12 @@
 /**
- * The command that moves the embedded stores to servers (docs/how-to/move-to-servers.md), of a running service or of one
- * that is stopped. The order makes sure that nothing is lost, wherever it ends early:
+ * The command that moves the embedded stores to servers (docs/how-to/move-to-servers.md), of a running or a stopped
+ * service. The order ensures that nothing is lost if it is interrupted:
+ *
  *
  * 1. Earlier events are copied while the service continues.
- * 2. The service takes nothing any more. The rest of the events is copied, then PostgreSQL, and all of it is compared.
- * 3. DATA_DIR says that the stores have moved. Until then those here count, and nobody may use the servers.
+ * 2. The service accepts no more changes. The rest of the events is copied, then PostgreSQL, and all of it is compared.
+ * 3. DATA_DIR records that the stores have moved. Until then the embedded stores are in use, and nobody may use the
+ *    servers.
  * 4. The servers are released.
  */
 import { randomUUID } from 'node:crypto';
@@ -66,7 +68,7 @@ const EXPECTED = [
   ...[EmbeddedPostgresError, EmbeddedClickHouseError, EventLogError],
 ];
 
-/** Returns the exit code. Throws a `CommandFailure` for what cannot be carried out. */
+/** Returns the exit code. Throws a `CommandFailure` if the move cannot run. */
 export async function moveCommand(options: MoveOptions): Promise<number> {
   try {
     return await failingWith(EXPECTED, async () => {
@@ -83,7 +85,7 @@ export async function moveCommand(options: MoveOptions): Promise<number> {
   }
 }
 
-/** While the stores here still count. Rows that the servers have got are left there. */
+/** Possible while the embedded stores are still in use. Rows on the servers are left there. */
 async function abort({ dataDir }: Config): Promise<number> {
   const record = await readMove(dataDir);
   if (record === null) throw new CommandFailure(`no move of DATA_DIR ${dataDir} was begun`);
@@ -129,7 +131,7 @@ async function move(config: Config, options: Options): Promise<number> {
   return EXIT.done;
 }
 
-/** Before the servers are marked as its own. Where they are not empty, no move was begun. */
+/** Before the servers are marked as targets. If they are not empty, no move was begun. */
 async function begun({ dataDir }: Config, place: TargetPlace): Promise<MoveRecord> {
   const startedAt = formatInstant(Date.now());
   const record = { id: randomUUID(), to: place.to, startedAt, movedAt: null };
@@ -249,7 +251,7 @@ async function copyRows({ target, terminal }: Move, snapshot: DatabaseSnapshot):
   return moved;
 }
 
-/** Whether the servers compute the same from the same rows. */
+/** Checks that the servers compute the same from the same rows. */
 async function requireReconciled(
   { target, place, options, terminal }: Move,
   snapshot: DatabaseSnapshot,

@@ -1,4 +1,4 @@
-/** The rows of PostgreSQL, which are copied as a whole while nobody changes them, and compared on both sides. */
+/** Copies the rows of PostgreSQL as a whole while they cannot change, and compares both sides. */
 import {
   type CopiedTable,
   type DatabaseSnapshot,
@@ -9,16 +9,16 @@ import { LOCKS } from '../../../store/base/lock-numbers.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
 import { CommandFailure } from '../../failures/command-failure.ts';
 
-/** They describe the place of the events: the log in front of them, and the parts of their tables. */
+/** They describe the place of the events: the log, and the parts of the tables. */
 export const OF_THE_PLACE = ['event_log', 'event_store_parts', 'event_store_losses'];
 
 export interface MovedRows {
-  /** Of each table that both have with the same rows, by its name. */
+  /** The number of rows of each table that is equal in both, by name. */
   readonly tables: ReadonlyMap<string, number>;
   readonly rows: number;
 }
 
-/** All rows or none. Throws a `CommandFailure` where the two differ afterwards. */
+/** All rows or none. Throws a `CommandFailure` if the two differ afterwards. */
 export async function movePostgres(
   snapshot: DatabaseSnapshot,
   target: PostgresConnection,

@@ -1,6 +1,6 @@
 /** A call of `tallyhouse move`. */
 export type MoveOptions =
-  /** Forget a move that has not ended. */
+  /** Discard a move that has not ended. */
   | { readonly kind: 'abort' }
   | {
       readonly kind: 'move';
@@ -8,7 +8,7 @@ export type MoveOptions =
       readonly clickhouse: string;
       /** Name of the cluster at the ClickHouse URL; null: one node. */
       readonly cluster: string | null;
-      /** Whether invoices are computed again from the events of the servers before the stores count there. */
+      /** Whether invoices are recomputed from the events of the servers before these are used. */
       readonly reconciles: boolean;
       /** One JSON document at the end instead of lines. */
       readonly json: boolean;

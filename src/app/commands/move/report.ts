@@ -1,4 +1,4 @@
-/** The end of a move, in words and as JSON. */
+/** The result of a move, as text and as JSON. */
 import type { MoveRecord } from '../../../embedded/move-record.ts';
 import type { CopiedRows } from '../../../metering/copies/copy-tables.ts';
 import { countsText } from '../backup/report.ts';
@@ -10,7 +10,7 @@ export interface EndedMove {
   readonly record: MoveRecord;
   readonly events: readonly CopiedRows[];
   readonly rows: MovedRows;
-  /** `held`: in which nothing was taken. */
+  /** `held`: the time in which nothing was accepted. */
   readonly seconds: { readonly all: number; readonly held: number };
   readonly isRunning: boolean;
 }

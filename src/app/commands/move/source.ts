@@ -1,4 +1,4 @@
-/** The embedded stores that are moved: those of a running service, or of one that is stopped. */
+/** The embedded stores to move: those of a running or a stopped service. */
 
 import type { Config } from '../../../config.ts';
 import { messageOf } from '../../../core/failures.ts';
@@ -16,14 +16,17 @@ import { databaseOfService } from '../token-command.ts';
 import { type OpenTables, openFrozenTables } from './frozen-clickhouse.ts';
 
 export interface MoveSource {
-  /** Whether a service uses the stores meanwhile. */
+  /** Whether a service uses the stores during the move. */
   readonly isRunning: boolean;
   connection(): Promise<PostgresConnection>;
-  /** The tables with every event that was acknowledged before. Closed before it is called again. */
+  /** The tables with every event acknowledged so far. Close it before calling again. */
   openTables(names: readonly string[]): Promise<OpenTables>;
-  /** No change and no event is taken from now on, until `close` or for good. */
+  /** Stops accepting changes and events, until `close` or permanently. */
   hold(): Promise<void>;
-  /** The stores here count no more, which is on disk when this resolves. Throws where something may have been taken since `hold`. */
+  /**
+   * Abandons the embedded stores, which is on disk when this resolves. Throws if something may have been accepted since
+   * `hold`.
+   */
   leave(record: MoveRecord): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +62,7 @@ function runningSource(config: Config, service: MovedService): MoveSource {
   };
 }
 
-/** Nobody else can open the stores while this process has DATA_DIR. */
+/** No other process can open the stores while this one has DATA_DIR. */
 async function stoppedSource(config: Config): Promise<MoveSource> {
   const taken = await takeDataDirectory(config.dataDir);
   try {
@@ -67,7 +70,7 @@ async function stoppedSource(config: Config): Promise<MoveSource> {
     return {
       isRunning: false,
       connection: () => databaseOfService(config),
-      // Events that wait in the log are taken up when the table is read.
+      // Events in the log are included when the table is read.
       openTables: async () => ({ clickhouse: stores.clickhouse, close: async () => {} }),
       hold: async () => {},
       leave: (record) => writeMove(config.dataDir, { ...record, movedAt: formatInstant(Date.now()) }),

@@ -1,4 +1,4 @@
-/** The servers that the stores are moved to: empty ones, or those of the same move that was interrupted. */
+/** The target servers of a move: empty ones, or those of the same move that was interrupted. */
 import { z } from 'zod';
 import { type Config, ConfigError, type Environment, loadConfig } from '../../../config.ts';
 import type { MoveRecord } from '../../../embedded/move-record.ts';
@@ -16,7 +16,7 @@ import { reached } from '../../failures/store-failure.ts';
 import { type Stores, startStores } from '../../stores/stores.ts';
 import type { MoveOptions } from './options.ts';
 
-/** As the service will have them, and as people may read them. */
+/** The URLs for the service, and in readable form. */
 export interface TargetPlace {
   readonly config: Config;
   readonly postgresUrl: string;
@@ -27,13 +27,13 @@ export interface TargetPlace {
 
 export interface MoveTarget {
   readonly connection: PostgresConnection;
-  /** Up to date, without rows of the source's PostgreSQL. */
+  /** Migrated, without rows of the source's PostgreSQL. */
   readonly stores: Stores;
   readonly clickhouse: TableCopy['to'];
   close(): Promise<void>;
 }
 
-/** Throws a `WrongCall` for URLs that a service could not use. */
+/** Throws a `WrongCall` for URLs that a service cannot use. */
 export function targetPlace(options: Extract<MoveOptions, { kind: 'move' }>, env: Environment): TargetPlace {
   const { cluster } = options;
   const [postgres, clickhouse] = [urlOf(options.postgres, env), urlOf(options.clickhouse, env)];
@@ -43,7 +43,7 @@ export function targetPlace(options: Extract<MoveOptions, { kind: 'move' }>, env
       DATABASE_URL: postgres,
       CLICKHOUSE_URL: clickhouse,
       CLICKHOUSE_CLUSTER: cluster ?? undefined,
-      // Those of the service that runs here.
+      // Settings of the service that runs here.
       BACKUP_SCHEDULE: undefined,
       BACKUP_DIR: undefined,
     });
@@ -59,7 +59,7 @@ export function targetPlace(options: Extract<MoveOptions, { kind: 'move' }>, env
 
 const FROM_ENVIRONMENT = 'env:';
 
-/** A command line is read by others on the machine, the environment is not. */
+/** A command line is visible to others on the machine, the environment is not. */
 function urlOf(text: string, env: Environment): string {
   if (!text.startsWith(FROM_ENVIRONMENT)) return text;
   const name = text.slice(FROM_ENVIRONMENT.length);
@@ -68,7 +68,7 @@ function urlOf(text: string, env: Environment): string {
   return url;
 }
 
-/** A refusal names the option that has the URL. */
+/** Refusals name the option with the URL. */
 export function inOptions(text: string): string {
   return text.replaceAll('DATABASE_URL', '--to-postgres').replaceAll('CLICKHOUSE_URL', '--to-clickhouse');
 }
@@ -78,7 +78,7 @@ function placeOf(text: string, database: string | null = null): string {
   return `${protocol}//${host}${database === null ? pathname : `/${database}`}`;
 }
 
-/** Marks the servers as those of this move. Throws a `CommandFailure` where they have other data. */
+/** Marks the servers as targets of this move. Throws a `CommandFailure` if they have other data. */
 export async function claimTarget(place: TargetPlace, record: MoveRecord): Promise<void> {
   const { postgresUrl, to } = place;
   const connection = { url: postgresUrl };
@@ -96,7 +96,7 @@ export async function claimTarget(place: TargetPlace, record: MoveRecord): Promi
   }
 }
 
-/** Brings both up to date. */
+/** Migrates both. */
 export async function openTarget(place: TargetPlace): Promise<MoveTarget> {
   const stores = await startStores(place.config);
   const inserts = createRemoteInserts(serverOf(place));

@@ -11,7 +11,7 @@ export interface ReconcileOptions extends ServiceArguments {
   readonly json: boolean;
 }
 
-/** The last month and this one by default. Throws `WrongCall` where there is no time in it. */
+/** The last month and this one by default. Throws `WrongCall` if the range is empty. */
 export function rangeOf(from: Instant | undefined, to: Instant | undefined, now: Instant): Interval {
   const start = from ?? startOfLastMonth(now);
   const end = to ?? now;

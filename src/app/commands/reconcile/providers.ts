@@ -1,4 +1,4 @@
-/** Asks a running service what billing providers have of what was billed, and prints it by month and status. */
+/** Requests a running service's reconciliation with billing providers, and prints it by month and status. */
 import { z } from 'zod';
 import { currencyOf, inMajorUnits } from '../../../core/currencies.ts';
 import { type Decimal, decimal } from '../../../core/decimal.ts';
@@ -47,7 +47,7 @@ const page = z.object({
 type Page = z.output<typeof page>;
 type Sum = Page['data'][number];
 
-/** Reports every difference and the sums; how many differences there are. Prints nothing where nothing is delivered. */
+/** Reports every difference and the sums; returns the number of differences. Prints nothing if nothing is delivered. */
 export async function reconcileProviders(
   service: RunningService,
   asked: Reconciled,

@@ -1,16 +1,16 @@
-/** Asks a running service for one page of a reconciliation. */
+/** Requests one page of a reconciliation from a running service. */
 import { parseJson } from '../../../api/base/json.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { ask, type RunningService } from '../running-service.ts';
 
 export interface Reconciled {
-  /** In which what is compared was issued. */
+  /** The range of issue dates to compare. */
   readonly range: Interval;
   /** Null: all customers. */
   readonly customerId: string | null;
 }
 
-/** `next`: the cursor of the page, null for the first. The answer has its numbers with all digits. */
+/** `next`: the cursor of the page, null for the first. Numbers in the answer keep all digits. */
 export async function readPage(
   service: RunningService,
   path: string,

@@ -1,4 +1,4 @@
-/** The command that asks a running service whether its numbers agree (docs/how-to/reconciliation.md). */
+/** The command that checks whether the numbers of a running service agree (docs/how-to/reconciliation.md). */
 import { EXIT } from '../../failures/command-failure.ts';
 import { findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -7,13 +7,13 @@ import { reconcileProviders } from './providers.ts';
 import { runReconciliation } from './reconcile.ts';
 import { createReport } from './report.ts';
 
-/** Returns the exit code: that of a failure where something differs. */
+/** Returns the exit code: that of a failure if something differs. */
 export async function reconcileCommand(options: ReconcileOptions): Promise<number> {
   const { json } = options;
   const report = createReport({
     json,
     terminal: createTerminal(process.stdout),
-    // A document on standard output has nothing else beside it.
+    // A document must be alone on standard output.
     progress: createTerminal(json ? process.stderr : process.stdout),
   });
   const service = await findService(options);

@@ -1,4 +1,4 @@
-/** Asks a running service for its reconciliation, page by page, and prints what it finds. */
+/** Requests a running service's reconciliation, page by page, and prints the findings. */
 import { z } from 'zod';
 import type { RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
@@ -11,12 +11,12 @@ export interface ReconcileCounts {
   readonly invoices: number;
   readonly lines: number;
   readonly differences: number;
-  /** Entries of usage that came too late for its invoice. */
+  /** Entries of usage that arrived too late for its invoice. */
   readonly late: number;
   readonly unchecked: number;
 }
 
-/** Numbers are shown as they were sent, with all digits. */
+/** Numbers are shown as sent, with all digits. */
 const shown = z.union([z.string(), z.number(), z.object({ text: z.string() }).transform(({ text }) => text)]);
 const count = z.number();
 
@@ -52,7 +52,7 @@ const page = z.object({
 type Page = z.output<typeof page>;
 type Customer = Page['data'][number];
 
-/** Reports every difference and how many of everything there are, which it returns. Throws `CommandFailure`. */
+/** Reports every difference and all counts, and returns the latter. Throws `CommandFailure`. */
 export async function runReconciliation(
   service: RunningService,
   asked: Reconciled,

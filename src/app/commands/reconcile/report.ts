@@ -2,11 +2,11 @@
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Report {
-  /** Where progress is shown. */
+  /** The terminal for progress. */
   readonly progress: Terminal;
-  /** Lines for people, which a document leaves out. */
+  /** Lines for people, which a document omits. */
   lines(lines: readonly string[]): void;
-  /** Something for a list of the document. */
+  /** An item for a list of the document. */
   add(list: ReportList, one: object): void;
   /** Members of the document. */
   set(members: Readonly<Record<string, unknown>>): void;
@@ -16,7 +16,7 @@ export interface Report {
 
 type ReportList = 'differences' | 'unchecked' | 'provider_sums' | 'provider_differences';
 
-/** Of each list. More are counted only. */
+/** The maximum of each list. Further items are only counted. */
 const LISTED_MAX = 10_000;
 
 interface ReportOptions {

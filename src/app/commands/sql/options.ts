@@ -7,7 +7,7 @@ export interface SqlOptions extends ServiceArguments {
   readonly sql: string;
   /** Null: on the terminal. */
   readonly output: OutputFile | null;
-  /** The answer as the service gives it instead of a table. */
+  /** The service's answer as JSON instead of a table. */
   readonly json: boolean;
 }
 
@@ -22,7 +22,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.parquet': PARQUET_TYPE,
 };
 
-/** By the end of its name; null where that is none of the known ones. */
+/** By its extension; null if that is unknown. */
 export function outputFile(path: string): OutputFile | null {
   const accept = MEDIA_TYPES[extname(path).toLowerCase()];
   return accept === undefined ? null : { path, accept };

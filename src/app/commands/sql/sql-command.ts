@@ -1,4 +1,4 @@
-/** The command that asks a running service one query: a table, JSON or a file out (docs/reference/sql.md). */
+/** The command that sends a query to a running service: output as a table, JSON or a file (docs/reference/sql.md). */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ import { ask, findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { SqlOptions } from './options.ts';
 
-/** Returns the exit code. Throws a `CommandFailure` where there is no answer. */
+/** Returns the exit code. Throws a `CommandFailure` if there is no answer. */
 export async function sqlCommand({ sql, output, json, ...given }: SqlOptions): Promise<number> {
   const form = output === null ? {} : { accept: output.accept };
   const answer = await ask(await findService(given), '/v1/sql', { sql }, form);
@@ -24,7 +24,7 @@ export async function sqlCommand({ sql, output, json, ...given }: SqlOptions): P
   return EXIT.done;
 }
 
-/** Writes the body as it arrives. An existing file is replaced once the answer is whole. */
+/** Writes the body as it arrives. An existing file is replaced when the answer is complete. */
 async function write({ body }: Response, path: string): Promise<void> {
   if (body === null) throw new CommandFailure('the answer is empty');
   const part = `${path}.part`;
@@ -43,7 +43,7 @@ const answer = z.object({
   data: z.array(z.record(z.string(), cell)),
 });
 
-/** Columns are aligned, numbers to the right. Numbers have all their digits. */
+/** Columns are aligned, numbers to the right. Numbers keep all digits. */
 function tableOf(text: string): string[] {
   const { columns, data } = answer.parse(parseJson(text));
   const rows = data.map((row) => columns.map(({ name }) => shown(row[name] ?? null)));

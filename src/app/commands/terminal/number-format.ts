@@ -1,4 +1,4 @@
-/** How commands print numbers and times: thousands separated, every digit kept. */
+/** How commands print numbers and times: with thousands separators, every digit kept. */
 import { Decimal } from '../../../core/decimal.ts';
 
 /** `1234567.5` → `1,234,567.5`. All digits. */

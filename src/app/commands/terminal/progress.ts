@@ -1,12 +1,12 @@
 /**
- * Progress of a long step: a bar with rate and remaining time on a terminal, a line every ten seconds
- * elsewhere. Drawing never slows the work: at most ten times a second.
+ * Progress of a long step: a bar with rate and remaining time on a terminal, a line every ten seconds elsewhere.
+ * Drawing never slows the work: at most ten times a second.
  */
 import { formatCount, formatSeconds } from './number-format.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Step {
-  /** The word for the things that are counted, such as `events`. */
+  /** The word for the counted things, such as `events`. */
   readonly unit: string;
   /** The total; null if unknown, then every advance reports the fraction. */
   readonly total: number | null;
@@ -15,11 +15,11 @@ export interface Step {
 }
 
 export interface Progress {
-  /** Reports that `count` more units are done; `fraction`, from 0 to 1, is how much of the whole that makes. */
+  /** Reports that `count` more units are done; `fraction`, from 0 to 1, is the share of the whole done so far. */
   advance(count: number, fraction?: number): void;
-  /** Ends the bar where it stands, so that the next text begins on a new line. */
+  /** Ends the bar at its current state, so that the next text begins on a new line. */
   end(): void;
-  /** Shows the step as done and returns the seconds that it took. */
+  /** Shows the step as done and returns its duration in seconds. */
   finish(): number;
 }
 
@@ -27,7 +27,7 @@ const BAR_WIDTH = 30;
 const REDRAW_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
-/** `nowMs` is any clock that only moves forward. */
+/** `nowMs` is any monotonic clock. */
 export function createProgress(
   terminal: Terminal,
   { unit, total, fromFraction = 0 }: Step,

@@ -1,4 +1,6 @@
-/** Where commands write: lines, a few styles where the output shows colours, and one line that is redrawn in place. */
+/**
+ * The output of commands: lines, a few styles if the output supports colours, and one line that is redrawn in place.
+ */
 import { styleText } from 'node:util';
 
 /** The part of a writable stream, or of a terminal, that is used. */
@@ -6,7 +8,7 @@ export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** False also where the environment asks for no colours, by NO_COLOR for instance. */
+  /** False also if the environment disables colours, for example by NO_COLOR. */
   hasColors?(): boolean;
 }
 
@@ -30,7 +32,7 @@ const COLUMNS_DEFAULT = 100;
 export function createTerminal(output: Output): Terminal {
   const interactive = output.isTTY === true;
   const colours = interactive && output.hasColors?.() === true;
-  // The colours of this output are known, so Node need not look at the process's own.
+  // The colours of this output are known, so Node need not check the process's own.
   const styled = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow') => (text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
   const bold = styled('bold');

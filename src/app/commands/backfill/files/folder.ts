@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../../core/failures.ts';
 import { BackfillFailure, EXIT } from '../failure.ts';
 
-/** More would be a wrong folder. */
+/** More files indicate a wrong folder. */
 const FILES_MAX = 1_000_000;
 
 /** Paths of all files. Names that begin with a dot or an underscore are markers of the programs that write there. */
@@ -18,7 +18,7 @@ export async function filesOfFolder(folder: string): Promise<string[]> {
     for (const entry of entries) {
       if (isMarker(entry.name)) continue;
       const path = join(next, entry.name);
-      // A link to a folder could lead around in a circle; one to a file is that file.
+      // A link to a folder could form a cycle; one to a file is read as that file.
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile() || entry.isSymbolicLink()) found.push(path);
     }
@@ -33,7 +33,7 @@ export function isMarker(name: string): boolean {
   return name.startsWith('.') || name.startsWith('_');
 }
 
-/** The order of object stores too. */
+/** Like the order of object stores. */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

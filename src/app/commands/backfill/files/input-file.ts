@@ -1,4 +1,4 @@
-/** A file of rows, wherever it lies: what all places of files have in common, and the files of this machine. */
+/** A file of rows at any location: the common interface, and local files. */
 import { createReadStream } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { messageOf } from '../../../../core/failures.ts';
@@ -7,16 +7,16 @@ import { BackfillFailure, EXIT, InputFailure } from '../failure.ts';
 export type Format = 'json' | 'csv' | 'parquet';
 
 export interface StoredFile {
-  /** One file has one name: a path without symbolic links, or an address. */
+  /** A unique name: a path without symbolic links, or an address. */
   readonly name: string;
   readonly bytes: number;
-  /** Differs when the content does. */
+  /** Changes with the content. */
   readonly version: string;
-  /** The bytes from `start` on. Throws what happens while they are read. */
+  /** The bytes from `start` on. Throws read errors. */
   stream(start: number, chunkBytes: number): AsyncIterable<Buffer>;
   /** Exactly the bytes from `start` up to `end`. */
   read(start: number, end: number): Promise<Buffer>;
-  /** Throws `InputFailure` where it is another one now. */
+  /** Throws `InputFailure` if the file has changed. */
   unchanged(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface InputFile extends StoredFile {
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 const PARQUET_MAGIC = Buffer.from('PAR1');
 
-/** Endings of names, without that of compression. */
+/** File name extensions, without that of compression. */
 const ENDINGS: readonly (readonly [ending: string, format: Format])[] = [
   ['.jsonl', 'json'],
   ['.ndjson', 'json'],
@@ -38,13 +38,13 @@ const ENDINGS: readonly (readonly [ending: string, format: Format])[] = [
   ['.parquet', 'parquet'],
 ];
 
-/** Null where the name says nothing. */
+/** Null if the name does not determine the format. */
 export function formatOfName(name: string): Format | null {
   const plain = name.toLowerCase().replace(/\.gz$/, '');
   return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1] ?? null;
 }
 
-/** Looks at its first bytes. JSON where neither they, its name nor the caller say what it is. */
+/** Detects the format by its first bytes, name or the caller; JSON by default. */
 export async function recognise(file: StoredFile, given: Format | null): Promise<InputFile> {
   const magic = await file.read(0, Math.min(4, file.bytes));
   const isGzip = magic.subarray(0, 2).equals(GZIP_MAGIC);
@@ -57,7 +57,7 @@ export async function recognise(file: StoredFile, given: Format | null): Promise
   return { ...file, format, isGzip };
 }
 
-/** Throws `BackfillFailure` where there is no file that can be read. */
+/** Throws `BackfillFailure` if there is no readable file. */
 export async function openLocalFile(path: string): Promise<StoredFile> {
   try {
     const file = await open(path);

@@ -1,4 +1,6 @@
-/** The source of a backfill: a file, the files of a folder, or those below an address of an S3-compatible store. */
+/**
+ * Opens the source of a backfill: a file, the files of a folder, or those below an address of an S3-compatible store.
+ */
 import { realpath, stat } from 'node:fs/promises';
 import { parseS3Address } from '../../../s3/s3-address.ts';
 import { createS3Requests, s3Settings } from '../../../s3/s3-requests.ts';
@@ -16,11 +18,11 @@ import { objectsAt } from './s3-files.ts';
 
 export interface Source {
   readonly name: string;
-  /** It was named itself, and is no folder. */
+  /** The source is a single file. */
   readonly isFile: boolean;
-  /** In the order in which they are loaded. */
+  /** In the order of loading. */
   readonly files: readonly SourceFile[];
-  /** Names of files whose format nobody says. */
+  /** Names of files with an unknown format. */
   readonly passedOver: readonly string[];
 }
 
@@ -29,7 +31,7 @@ interface SourceFile {
   open(): Promise<InputFile>;
 }
 
-/** `format` is that of all its files. Throws `BackfillFailure` where there is nothing to load. */
+/** `format` applies to all its files. Throws `BackfillFailure` if there is nothing to load. */
 export async function openSource(
   argument: string,
   format: Format | null,

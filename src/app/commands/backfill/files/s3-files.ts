@@ -7,8 +7,8 @@ import { isMarker } from './folder.ts';
 import { changed, type StoredFile } from './input-file.ts';
 
 /**
- * The object that is called so, else those in the folder that is called so, else all whose names begin so, in the order of
- * the store, which is that of bytes.
+ * The object with this name, else those in the folder with this name, else all with this prefix, in the store's order,
+ * which is bytewise.
  */
 export async function objectsAt(requests: S3Requests, { bucket, prefix }: S3Address): Promise<StoredFile[]> {
   const all = await asInput(() => listed(requests, prefix));
@@ -35,7 +35,7 @@ function storedObject(requests: S3Requests, bucket: string, { key, bytes, etag }
     if (end <= start) return Buffer.alloc(0);
     const headers = { range: `bytes=${start}-${end - 1}`, 'if-match': etag };
     const { status, body, headers: said } = await sent(requests, { key, headers, accepted: [412] });
-    // Stores that do not know If-Match answer with what is there now.
+    // Stores that do not support If-Match return the current object.
     const now = said.get('etag');
     if (status === 412 || (now !== null && now !== etag)) throw changed(name);
     if (body.length !== end - start)
@@ -57,7 +57,7 @@ async function sent(requests: S3Requests, request: S3Request): Promise<S3Answer>
   return await asInput(() => requests.send(request));
 }
 
-/** A file that the store does not give cannot be read any further. */
+/** A file that the store does not return cannot be read any further. */
 async function asInput<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

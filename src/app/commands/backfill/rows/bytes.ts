@@ -3,12 +3,12 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import type { InputFile } from '../files/input-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Compressed bytes taken at once: they become a thousand times as many at most. */
+/** Compressed bytes read at once: they expand to a thousand times as many at most. */
 const GZIP_CHUNK_BYTES = 32 * 1024;
-/** Decompressed bytes taken at once. At most as many bytes before damaged data are lost. */
+/** Decompressed bytes processed at once. At most as many bytes before damaged data are lost. */
 const GUNZIP_CHUNK_BYTES = 16 * 1024;
 
-/** The bytes after the first `skip`. `onRead` is called with the number of bytes of the file taken so far. */
+/** The bytes after the first `skip`. `onRead` is called with the number of bytes of the file read so far. */
 export async function* bytesOf(
   file: InputFile,
   skip: number,
@@ -38,9 +38,9 @@ async function* counted(
 }
 
 /**
- * The decompressed bytes of gzip data. Where the data ends too early, all bytes before its end are yielded and then the
- * error is thrown. Where it is damaged, the last `GUNZIP_CHUNK_BYTES` may be missing. A stream that is piped would drop
- * the bytes that it holds at that moment.
+ * The decompressed bytes of gzip data. If the data end too early, all bytes before the end are yielded and then the
+ * error is thrown. If they are damaged, the last `GUNZIP_CHUNK_BYTES` may be missing. A piped stream would drop its
+ * buffered bytes.
  */
 async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
@@ -60,7 +60,7 @@ async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
         await settled(gunzip, (done) => gunzip.write(whole.subarray(at, at + GZIP_CHUNK_BYTES), done));
         yield* ready.splice(0);
         if (error !== null) throw error;
-        // Zeros after the last member, with which some programs fill up a block.
+        // Zero padding after the last member, written by some programs.
         if (isAtEnd) return;
       }
     }

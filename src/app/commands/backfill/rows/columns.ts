@@ -1,11 +1,11 @@
-/** Whether a file has the columns that the mapping speaks of. */
+/** Checks that a file has the columns named in the mapping. */
 import { nearestName } from '../../../../core/nearest-name.ts';
 import { EXIT, InputFailure } from '../failure.ts';
 import { EVENT_FIELDS, type FieldSource, type Mapping } from './mapping.ts';
 
 const NAMES_SHOWN_MAX = 30;
 
-/** Throws `InputFailure` naming the first column that is not there. A dot in a name may lead into a column. */
+/** Throws `InputFailure` with the first missing column. A dot in a name may refer to a member of a column. */
 export function checkColumns(mapping: Mapping, columns: readonly string[], file: string): void {
   const known = new Set(columns);
   for (const [what, column] of columnsOf(mapping)) {
@@ -23,7 +23,7 @@ export function checkColumns(mapping: Mapping, columns: readonly string[], file:
   }
 }
 
-/** Names of columns in the mapping, and what each is for. */
+/** Names of columns in the mapping, and the use of each. */
 export function columnsOf(mapping: Mapping): [what: string, column: string][] {
   const named = (what: string, source: FieldSource): [string, string][] =>
     'column' in source ? [[what, source.column]] : [];

@@ -1,7 +1,7 @@
 /**
- * CSV with the names of its columns in the first row, as in RFC 4180. Cells are texts exactly as they are in the file.
- * A cell that is empty without quotes, or \N, has no value. Rows of an earlier run are read again and passed over,
- * because the start of a row is known only from the row before it.
+ * CSV with column names in the first row, as in RFC 4180. Cells are the exact texts of the file. An unquoted empty
+ * cell, or \N, has no value. Rows of an earlier run are read again and skipped, because the start of a row is known
+ * only from the row before it.
  */
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
@@ -88,7 +88,7 @@ function lineOf(
   return { number, bytes: Buffer.from(written.json), end: number, source };
 }
 
-/** Cells come byte by byte, so that none is repaired on the way. Undefined where it is not UTF-8. */
+/** Cells are read as bytes, so that invalid UTF-8 is not replaced. Undefined for invalid UTF-8. */
 function textOf(cell: Cell): Cell | undefined {
   if (cell === null || ONLY_ASCII.test(cell)) return cell;
   const bytes = Buffer.from(cell, 'latin1');
@@ -96,8 +96,8 @@ function textOf(cell: Cell): Cell | undefined {
 }
 
 /**
- * The records that are complete. Where the bytes end too early, the record that they end in is left out, and the error
- * is thrown after the others.
+ * The complete records. If the bytes end too early, the incomplete record is dropped, and the error is thrown after the
+ * others.
  */
 async function* recordsOf(bytes: AsyncIterable<Buffer>, delimiter: string): AsyncGenerator<readonly Cell[]> {
   let failure: { readonly error: unknown } | null = null;
@@ -109,7 +109,7 @@ async function* recordsOf(bytes: AsyncIterable<Buffer>, delimiter: string): Asyn
     }
   }
   const parser = parse(optionsOf(delimiter));
-  // Its failure is handled where the parser is read.
+  // Its failure is handled when the parser is read.
   pipeline(Readable.from(untilFailure(), { objectMode: false }), parser, () => {});
   let last: readonly Cell[] | null = null;
   try {
@@ -139,7 +139,7 @@ function optionsOf(delimiter: string): Options {
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: LINE_BYTES_MAX,
-    // Whether cells were in quotes; asking the library for each of them takes ten times as long as reading it.
+    // Whether cells were quoted; the library's own flag for each takes ten times as long as reading it.
     raw: true,
   };
 }
@@ -152,7 +152,7 @@ function withoutNone(cells: readonly string[], raw: string, delimiter: string): 
   return cells.map((cell, at) => (isNone(cell) && quoted?.has(at) !== true ? null : cell));
 }
 
-/** Places of the cells that begin with a quote, in a record that is complete. */
+/** Indexes of the quoted cells in a complete record. */
 function quotedCells(raw: string, delimiter: string): ReadonlySet<number> {
   const quoted = new Set<number>();
   let isWithin = false;

@@ -1,17 +1,17 @@
 /**
- * Writes a row as the JSON line of an event, which then goes through the checker of all events. A column that the row
- * lacks is left out of the line, so that the checker says it is missing.
+ * Writes a row as the JSON line of an event, which is then validated like all events. A column that the row lacks is
+ * omitted from the line, so that validation reports it as missing.
  */
 import { EVENT_FIELDS, type EventField, type FieldSource, type Mapping } from './mapping.ts';
 import { TimeProblem, timestampOf } from './timestamp.ts';
 import { isObject, jsonOf, nameOf, parseValue, type Row, type Value } from './value.ts';
 
-/** `problem`: why the row cannot be written as an event. `left-out`: the mapping does not take it. */
+/** `problem`: why the row cannot be written as an event. `left-out`: the mapping excludes it. */
 type EventLine = { readonly json: string } | { readonly problem: string } | 'left-out';
 
 export interface EventWriter {
   write(row: Row): EventLine;
-  /** A reason of the checker, with the column that it is about. */
+  /** A validation error, with the column that it is about. */
   explain(reason: string): string;
 }
 
@@ -109,7 +109,7 @@ function sourceValue(row: Row, source: FieldSource): Value | undefined {
   return `${source.prefix}${text}`;
 }
 
-/** Members of an object, which may be there as JSON text. */
+/** Members of an object, which may be JSON text. */
 function membersOf(value: Value | undefined): { readonly [member: string]: Value } {
   if (value === null || value === undefined) return {};
   const parsed = typeof value === 'string' ? parsedOrNull(value) : value;
@@ -131,7 +131,7 @@ function textOf(value: Value): string | null {
   return typeof value === 'boolean' ? String(value) : nameOf(value);
 }
 
-/** Of a column, or of a member of it after a dot, where it has an object or the JSON text of one. */
+/** The value of a column, or of a member after a dot, if the column has an object or its JSON text. */
 function valueIn(row: Row, column: string): Value | undefined {
   const whole = row.get(column);
   if (whole !== undefined || !column.includes('.')) return whole;
@@ -142,7 +142,7 @@ function valueIn(row: Row, column: string): Value | undefined {
   return undefined;
 }
 
-/** `within`: what the value is called. */
+/** `within`: the name of the value. */
 function memberOf(outer: Value, within: string, path: string): Value | undefined {
   if (outer === null) return undefined;
   const value = typeof outer === 'string' ? parsedOrNull(outer) : outer;

@@ -1,4 +1,4 @@
-/** Cuts bytes into lines and knows where each of them ends. */
+/** Splits bytes into lines and tracks where each ends. */
 import { LINE_BYTES_MAX, type Line } from './line.ts';
 
 const NEWLINE = 10;
@@ -6,11 +6,11 @@ const NEWLINE = 10;
 export interface LineSplitter {
   /** The lines that end in this chunk. */
   push(chunk: Buffer): Line[];
-  /** The last line, where no break ends it. */
+  /** The last line, if it has no line break. */
   finish(): Line[];
 }
 
-/** Begins at a byte offset, where the line after `lines` begins. */
+/** Starts at a byte offset, after `lines` lines. */
 export function createLineSplitter(offset: number, lines: number): LineSplitter {
   let begun: Buffer[] = [];
   let begunBytes = 0;

@@ -1,16 +1,18 @@
-/** A line or a row of a file, on its way to be an event. */
+/** A line or a row of a file, before it becomes an event. */
 export interface Line {
-  /** From 1; rows of a table without that of the names. */
+  /** From 1; rows of a table, without the header. */
   readonly number: number;
-  /** JSON text of an event; nothing where the row is none; null where it is longer than any event can be. */
+  /** JSON text of an event; empty if the row is empty; null if it is longer than any event can be. */
   readonly bytes: Buffer | null;
-  /** Where reading continues after it: the offset of the next byte of a file of lines, the number of rows of others. */
+  /**
+   * Where reading continues after it: the offset of the next byte for a file of lines, the number of rows for others.
+   */
   readonly end: number;
-  /** Why it cannot be an event, where that is known already. */
+  /** Why it cannot be an event, if that is known already. */
   readonly problem?: string;
-  /** The text in the file, where it differs from `bytes`. */
+  /** The text in the file, if it differs from `bytes`. */
   readonly source?: () => string;
-  /** The mapping does not take it. */
+  /** The mapping excludes it. */
   readonly isLeftOut?: true;
 }
 
@@ -20,12 +22,12 @@ export interface Position {
   readonly line: number;
 }
 
-/** The largest event is well below; what is longer is no line but a file of another kind. */
+/** The largest event is well below; a longer line indicates another kind of file. */
 export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
-/** A row that becomes no event: `problem` says why, or null where the mapping leaves it out. */
+/** A row without an event: `problem` is the reason, or null if the mapping excludes it. */
 export function lineWithout(number: number, end: number, problem: string | null, source: () => string): Line {
   return problem === null
     ? { number, bytes: NOTHING, end, source, isLeftOut: true }

@@ -1,27 +1,27 @@
-/** Which columns of a file become what of an event. */
+/** The mapping from columns of a file to members of an event. */
 import { z } from 'zod';
 import { TIME_FORMS, type TimeForm } from './timestamp.ts';
 
 export const EVENT_FIELDS = ['transaction_id', 'customer_id', 'event_type', 'timestamp'] as const;
 export type EventField = (typeof EVENT_FIELDS)[number];
 
-/** The same value for all rows, or that of a column. */
+/** A constant for all rows, or the value of a column. */
 export type FieldSource =
   | { readonly value: string }
   | { readonly column: string; readonly prefix?: string | undefined };
 
 export interface Mapping {
   readonly fields: Readonly<Record<EventField, FieldSource>>;
-  /** Names of properties and where they come from; null: all columns that nothing else takes. */
+  /** Names of properties and their sources; null: all columns that are not mapped otherwise. */
   readonly properties: ReadonlyMap<string, FieldSource> | null;
-  /** A column whose members are properties, where properties are not said one by one; it need not be there. */
+  /** A column whose members are properties, if properties are not listed; it may be missing. */
   readonly propertiesColumn: FieldSource | null;
   readonly timestamps: TimeForm;
-  /** Rows are events only where each of these columns has one of these texts. */
+  /** Only rows in which each of these columns has one of these texts are events. */
   readonly only: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Columns called like the fields of an event are those fields. */
+/** Columns with the names of event fields are those fields. */
 export const SAME_NAMES: Mapping = {
   fields: {
     transaction_id: { column: 'transaction_id' },
@@ -83,7 +83,7 @@ export function mappingOfArguments(given: MappingArguments): Mapping | null {
   });
 }
 
-/** Reads the text of a mapping file. Throws `MappingProblem`. */
+/** Parses a mapping file. Throws `MappingProblem`. */
 export function mappingOfFile(text: string): Mapping {
   let json: unknown;
   try {
@@ -121,7 +121,7 @@ function propertiesOf(given: string[] | Record<string, FieldSource>): ReadonlyMa
   return new Map(given.map((column) => [column, { column }]));
 }
 
-/** `transaction_id=COLUMN,customer_id=COLUMN`: the name of a column may have anything but a comma. */
+/** `transaction_id=COLUMN,customer_id=COLUMN`: the name of a column may contain anything but a comma. */
 function columnsOf(text: string): Partial<Record<EventField, string>> {
   const columns: Partial<Record<EventField, string>> = {};
   for (const pair of namesIn(text, '--map')) {

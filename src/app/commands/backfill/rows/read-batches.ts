@@ -1,4 +1,4 @@
-/** Reads a file as batches of lines, from any place where a line or row begins, whatever its format. */
+/** Reads a file as batches of lines, from any start of a line or row, in any format. */
 
 import { messageOf } from '../../../../core/failures.ts';
 import { InputFailure } from '../failure.ts';
@@ -12,23 +12,23 @@ import { readParquet } from './parquet/read-parquet.ts';
 
 export interface LineBatch {
   readonly lines: readonly Line[];
-  /** How much of the file was read up to here, from 0 to 1. */
+  /** The fraction of the file read so far. */
   readonly fraction: number;
 }
 
 /** How a file is to be read. */
 export interface Reading {
-  /** Null: lines of JSON are events as they are, and columns are called like the fields of events. */
+  /** Null: lines of JSON are events, and columns have the names of event fields. */
   readonly mapping: Mapping | null;
-  /** Between the cells of CSV; null: what the name of the file says. */
+  /** The delimiter of CSV; null: determined by the file name. */
   readonly delimiter: string | null;
 }
 
 const AS_THEY_ARE: Reading = { mapping: null, delimiter: null };
 
-/** As many events as one insert takes; each of them is looked up among everything stored. */
+/** As many events as one insert has; each of them is looked up among everything stored. */
 export const LINES_PER_BATCH = 20_000;
-/** Bounds the memory of a batch whose lines are long. */
+/** Limits the memory of a batch with long lines. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;
 
 /** The word for one record of the file. */
@@ -36,7 +36,7 @@ export function unitOf({ format }: Pick<InputFile, 'format'>): 'line' | 'row' {
   return format === 'json' ? 'line' : 'row';
 }
 
-/** Says what is wrong with an event in the words of the file that its row is in. */
+/** Rewords an event's error for the file that contains its row. */
 export function explainer(
   { format }: Pick<InputFile, 'format'>,
   { mapping }: Reading = AS_THEY_ARE,
@@ -46,7 +46,7 @@ export function explainer(
   return (reason) => writer.explain(reason);
 }
 
-/** Throws `InputFailure` when the file cannot be read any further, after the batch of everything before that. */
+/** Throws `InputFailure` if the file cannot be read any further, after the batch of everything before that. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop that fills batches, with the two ways in which a file ends.
 export async function* readBatches(
   file: InputFile,

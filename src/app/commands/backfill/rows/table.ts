@@ -1,4 +1,4 @@
-/** A file with columns, and what its rows become. */
+/** A file with columns, and the conversion of its rows. */
 import type { InputFile } from '../files/input-file.ts';
 import type { EventWriter } from './event-of-row.ts';
 import type { Position } from './line.ts';

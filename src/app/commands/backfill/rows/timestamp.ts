@@ -1,4 +1,4 @@
-/** How times are written in files, and as what they become those of events: RFC 3339. */
+/** Converts the time formats of files to that of events: RFC 3339. */
 import type { Value } from './value.ts';
 import { nameOf } from './value.ts';
 
@@ -10,8 +10,7 @@ const DECIMALS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 const WITHOUT_OFFSET = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?$/i;
 
 /**
- * A value that is not known to be a time is returned unchanged, for the checker of events to refuse. Throws
- * `TimeProblem`.
+ * A value that is not recognised as a time is returned unchanged, so that validation refuses it. Throws `TimeProblem`.
  */
 export function timestampOf(value: Value, form: TimeForm): string | null {
   if (value === null) return null;
@@ -26,7 +25,7 @@ export function timestampOf(value: Value, form: TimeForm): string | null {
   }
   const text = typeof value === 'string' ? value : (nameOf(value) ?? String(value));
   const time = sinceEpoch(text, DECIMALS[form]);
-  // A thousandth of a present time: what counts milliseconds has seconds. Usage of 1970 is nobody's.
+  // Seconds in place of milliseconds give a time in 1970, which is never real usage.
   if (form !== 's' && time.startsWith('1970-')) {
     throw new TimeProblem('is in the year 1970; --timestamps may have the wrong unit');
   }
@@ -40,7 +39,7 @@ export function sinceEpoch(text: string, decimals: number): string {
   const match = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text);
   if (match === null) throw new TimeProblem(`is not a number: ${JSON.stringify(text.slice(0, 60))}`);
   const [, sign = '', whole = '', part = ''] = match;
-  // In whole nanoseconds; what is finer is cut, as in events.
+  // In whole nanoseconds; finer digits are cut, as in events.
   const shift = 9 - decimals;
   const digits = `${whole}${part.slice(0, shift).padEnd(shift, '0')}`;
   return textOfNanoseconds(BigInt(`${sign}${digits}`));

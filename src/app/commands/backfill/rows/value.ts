@@ -1,8 +1,8 @@
-/** Values of rows, whatever file they come from, and how they are written into an event without losing a digit. */
+/** Values of rows from any file, and how they are written into an event without losing a digit. */
 import { LosslessNumber, parse } from 'lossless-json';
 import { mayLoseDigits } from '../../../../metering/ingest/number-text.ts';
 
-/** A number of which every digit counts is a `bigint` or a `LosslessNumber`; a `number` has at most 15 digits. */
+/** A number whose digits all count is a `bigint` or a `LosslessNumber`; a `number` has at most 15 digits. */
 export type Value =
   | null
   | string
@@ -32,7 +32,7 @@ export function jsonOf(value: Value): string {
   return `{${members.join(',')}}`;
 }
 
-/** A text or a whole number as an id; null where the value is neither. */
+/** A text or an integer as an id; null if the value is neither. */
 export function nameOf(value: Value): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);
@@ -49,7 +49,7 @@ function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** Throws `SyntaxError` where the text is no JSON. */
+/** Throws `SyntaxError` if the text is not JSON. */
 export function parseValue(json: string): Value {
   const value: unknown = mayLoseDigits(json) ? parse(json) : JSON.parse(json);
   return asValue(value);

@@ -1,12 +1,12 @@
 /**
  * The values of a column of Parquet, from its raw numbers and bytes, so that no digit is lost: decimals by their
- * digits, whole numbers of 64 bits, times to the nanosecond. docs/how-to/backfill.md has the table.
+ * digits, 64-bit integers, times to the nanosecond. The table is in docs/how-to/backfill.md.
  */
 import type { SchemaTree } from 'hyparquet';
 import { TimeProblem, textOfNanoseconds } from '../timestamp.ts';
 import { exactNumber, type Value } from '../value.ts';
 
-/** Throws `ValueProblem` where there is no such value in an event. */
+/** Throws `ValueProblem` if events have no such value. */
 export type ColumnValue = (raw: unknown) => Value;
 
 export class ValueProblem extends Error {}
@@ -16,7 +16,7 @@ type Unit = 'MILLIS' | 'MICROS' | 'NANOS';
 
 const DECIMALS: Readonly<Record<Unit, number>> = { MILLIS: 3, MICROS: 6, NANOS: 9 };
 
-/** That of a whole column. A text: why the column cannot be read. */
+/** The reader of a whole column. A text: why the column cannot be read. */
 export function columnValue(node: SchemaTree): ColumnValue | string {
   const read = valueReader(node);
   if (typeof read === 'string' || node.children.length > 0) return read;
@@ -49,7 +49,7 @@ function nestedValue(node: SchemaTree): ColumnValue | string {
   return structValue(node.children);
 }
 
-/** `isRepeated`: the element is itself what repeats, as in old files. */
+/** `isRepeated`: the element itself is repeated, as in old files. */
 function listValue(element: SchemaTree, isRepeated: boolean): ColumnValue | string {
   const single = isRepeated
     ? { ...element, element: { ...element.element, repetition_type: 'OPTIONAL' as const } }
@@ -136,7 +136,7 @@ function inYears(read: () => string): string {
   }
 }
 
-/** Of an integer, or of the bytes of one, the highest first. */
+/** The value of an integer, or of its big-endian bytes. */
 function wholeNumber(raw: unknown): bigint {
   if (typeof raw === 'bigint') return raw;
   if (typeof raw === 'number') return BigInt(raw);
@@ -174,7 +174,7 @@ function finite(value: number): number {
   return value;
 }
 
-/** The fewest digits that tell the number from all others of 32 bits. */
+/** The fewest digits that distinguish the number from all other 32-bit floats. */
 function singleFloatText(value: number): string {
   finite(value);
   for (let digits = 1; digits < 9; digits += 1) {

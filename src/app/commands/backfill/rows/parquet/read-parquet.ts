@@ -1,6 +1,6 @@
 /**
- * Parquet, a row group after the other and in it some rows at a time: memory holds the compressed columns of one group and
- * the values of the rows under way. Columns that the mapping does not name are not read.
+ * Reads Parquet, one row group after the other and in it some rows at a time: memory holds the compressed columns of
+ * one group and the values of the current rows. Columns that the mapping does not name are not read.
  */
 import {
   type AsyncBuffer,
@@ -25,15 +25,15 @@ import type { Table } from '../table.ts';
 import { jsonOf, type Value } from '../value.ts';
 import { type ColumnValue, columnValue, textOf, ValueProblem } from './column-values.ts';
 
-/** Values of these columns, in memory as they lie in the file. */
+/** The maximum size of these columns, in memory as in the file. */
 const ROW_GROUP_BYTES_MAX = 512 * 1024 * 1024;
-/** Pages are decoded again for each part of their group, so parts are large where rows are short. */
+/** Pages are decoded again for each part of their group, so parts are large if rows are short. */
 const ROWS_AT_ONCE_MAX = 50_000;
 const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
 interface ParquetFile {
   readonly file: InputFile;
-  /** Without the types that would change values on the way. */
+  /** Without the logical types that would change values during decoding. */
   readonly metadata: FileMetaData;
   readonly columns: ReadonlyMap<string, ColumnValue>;
 }
@@ -112,7 +112,7 @@ function keysWithin(node: SchemaTree): SchemaTree[] {
   return [...(key === undefined ? [] : [key]), ...node.children.flatMap(keysWithin)];
 }
 
-/** A page without bytes, of values that are all null, is a lone token in LZ4, which its decoder takes for damage. */
+/** An empty page, with only null values, is a single token in LZ4, which its decoder treats as damage. */
 const DECODERS: Compressors = Object.fromEntries(
   Object.entries(compressors).map(([codec, decode]) => [
     codec,
@@ -121,7 +121,7 @@ const DECODERS: Compressors = Object.fromEntries(
 );
 
 const PARSERS: Partial<ParquetParsers> = {
-  // Of INT96, whose column has no other type.
+  // For INT96, whose column has no other type.
   timestampFromNanoseconds: (nanoseconds) => nanoseconds,
   stringFromBytes(bytes) {
     const name = textOf(bytes);
@@ -184,7 +184,7 @@ async function rowsOf(
     return rows;
   } catch (error) {
     if (error instanceof InputFailure) throw error;
-    // Which column it was is known by reading each of them alone.
+    // The failing column is found by reading each of them separately.
     for (const column of columns.keys()) {
       const failure = await parquetReadObjects({ ...options, columns: [column] }).then(
         () => null,
