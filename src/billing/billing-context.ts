@@ -1,7 +1,6 @@
 /**
  * The stores, the clock and the settings of the use cases of billing. `app/` creates one when the service starts, and
- * every floor above passes it on.
- * A member that holds for one piece of work only is set in a copy of it: `{ ...context, clock: fixed }`.
+ * every layer above passes it on. Values for one piece of work only are set in a copy: `{ ...context, clock: fixed }`.
  */
 import type { Logger } from 'pino';
 import type { AlertLimits } from '../core/alerts.ts';
@@ -33,17 +32,17 @@ export interface BillingContext {
   readonly tracer: Tracer;
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
-  /** How far back events are accepted, and how long their ids are remembered, in days. */
+  /** The maximum age of accepted events, and how long their ids are kept, in days. */
   readonly windowDays: number;
   /** Recorded repeats must be readable before they are searched. */
   readonly repeats: Pick<RepeatLog, 'flush'>;
-  /** Who collects payments that balances wait for; undefined: nobody does. */
+  /** The provider that collects payments for gated balances; undefined: none. */
   readonly paymentProvider: PaymentProvider | undefined;
-  /** Of one subscription; undefined: the default. */
+  /** Maximum seats of one subscription; undefined: the default. */
   readonly seatsMax: number | undefined;
-  /** Of one invoice; undefined: the default. */
+  /** Maximum lines of one invoice; undefined: the default. */
   readonly invoiceLinesMax: number | undefined;
-  /** How many alerts there may be; undefined: the default. */
+  /** Limits for the number of alerts; undefined: the default. */
   readonly alertLimits: AlertLimits | undefined;
   /** Such as `INV-{year}-{number:6}` (core/invoice-number.ts). */
   readonly numberPattern: string;
@@ -52,22 +51,22 @@ export interface BillingContext {
   readonly invoiceLog: InvoiceLog;
   /** The name of the cluster of ClickHouse; undefined: a single server. */
   readonly cluster: string | undefined;
-  /** Where clients reach the service; null: it does not know. */
+  /** The public address of the service; null: unknown. */
   readonly publicUrl: string | null;
   /** Whether messages may be sent over http, and into private networks. */
   readonly allowPrivate: boolean;
   /** Seals and opens the secrets of receivers. */
   readonly secrets: Secrets;
   readonly accounts: StripeAccounts;
-  /** The provider that a delivery goes to. Throws `ProviderProblem` where it cannot be reached any more. */
+  /** The provider of a delivery. Throws `ProviderProblem` if it is no longer available. */
   providerOf(delivery: Delivery): Promise<PaymentsProvider>;
-  /** How much usage is held in memory; absent: the usual amount. Set for one run, and by tests. */
+  /** The limit of usage in memory; absent: the default. Set for one run, and by tests. */
   readonly usageRoom?: UsageRoom | undefined;
-  /** Set where an answer has many pages: the same drafts are computed once for all of them. */
+  /** Set if an answer has many pages: the same drafts are computed once for all of them. */
   readonly keptDeductions?: KeptDeductions | undefined;
 }
 
-/** The same context, whose reads of ClickHouse take the connections of a lane unless they name another. */
+/** The same context; its reads of ClickHouse use this lane by default. */
 export function contextInLane<Context extends Pick<BillingContext, 'clickhouse' | 'usageSource'>>(
   context: Context,
   lane: QueryLane,
@@ -76,7 +75,7 @@ export function contextInLane<Context extends Pick<BillingContext, 'clickhouse' 
   return { ...context, clickhouse: inLane(clickhouse, lane), usageSource: usageSource.inLane(lane) };
 }
 
-/** Of operations that read and write rows only. */
+/** For operations that read and write rows only. */
 export type RowContext = Pick<BillingContext, 'db' | 'clock'>;
 
 /** On one snapshot of PostgreSQL, or within one transaction. */
@@ -84,11 +83,11 @@ export interface SnapshotContext extends Omit<BillingContext, 'db'> {
   readonly db: Transaction;
 }
 
-/** How many values of usage are in memory at once. */
+/** Limits for the values of usage in memory. */
 export interface UsageRoom {
-  /** Shared out to the questions evenly. */
+  /** Divided among the queries evenly. */
   readonly valuesMax?: number;
-  /** An invoice with very many metrics has this room for each of them nevertheless. */
+  /** The minimum per query, for an invoice with very many metrics. */
   readonly valuesOfQuestionMin?: number;
 }
 

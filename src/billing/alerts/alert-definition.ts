@@ -1,4 +1,4 @@
-/** The members of an alert: those that its type needs, and those that it does not take. */
+/** Validates the members of an alert: those that its type requires, and those that it does not accept. */
 import {
   ALERT_RULES,
   type Alert,
@@ -26,13 +26,13 @@ export type NewAlert = Pick<
   | 'createdBy'
 >;
 
-/** The unit of the compared amounts, US cents unless given. Null: none, or of days, any. */
+/** The unit of the compared amounts, US cents by default. Null: none; for days, any unit. */
 export function unitOf({ type, creditTypeId }: NewAlert): string | null {
   const { compares } = subjectRule(type);
   return creditTypeId ?? (compares === 'amount' || compares === 'share' ? USD_CENTS.id : null);
 }
 
-/** Refuses (`invalid`) what the type does not take, and what it needs and has not. */
+/** Refuses (`invalid`) members that the type does not accept, and missing members that it requires. */
 export function checkDefinition(alert: NewAlert): void {
   const { filters, type } = alert;
   const { takes, needs } = subjectRule(type);

@@ -20,12 +20,13 @@ import type { BillingContext } from '../billing-context.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { checkDefinition, type NewAlert, unitOf } from './alert-definition.ts';
 
-/** Alerts with an alarm for each value of a custom field: of one customer, and of all. */
+/** Maximum alerts with an alarm for each value of a custom field: for one customer, and for all. */
 const KEYED_MAX = 3;
 
 /**
- * Creates an alert, which is evaluated within a second or two. Refuses an unknown customer (`CustomerNotFound`), what its
- * type does not take (`invalid`), more alerts than there may be, and a uniqueness key that was used (`conflict`).
+ * Creates an alert, which is evaluated within a second or two. Refuses an unknown customer (`CustomerNotFound`),
+ * members that its type does not accept (`invalid`), more alerts than the limits allow, and a uniqueness key that was
+ * used (`conflict`).
  */
 export async function createAlert(deps: BillingContext, wanted: NewAlert): Promise<string> {
   checkDefinition(wanted);
@@ -81,7 +82,7 @@ async function requireRoom(tx: Transaction, alert: Alert, limits: AlertLimits): 
   }
 }
 
-/** Archives an alert for good. Refuses an unknown one (`not_found`) and one that is archived (`invalid`). */
+/** Archives an alert permanently. Refuses an unknown one (`not_found`) and one that is archived (`invalid`). */
 export async function archiveAlert(
   { db, clock }: BillingContext,
   id: string,

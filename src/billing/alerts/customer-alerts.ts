@@ -1,4 +1,4 @@
-/** The states of alerts as clients see them, and their reset. */
+/** The states of alerts for clients, and their reset. */
 import {
   type Alert,
   type AlertState,
@@ -29,7 +29,7 @@ import type { BillingContext } from '../billing-context.ts';
 
 export interface CustomerAlert {
   readonly alert: Alert;
-  /** Of the alert. */
+  /** Custom fields of the alert. */
   readonly customFields: CustomFields;
   readonly creditType: CreditType | null;
   /** Null: the alert is archived. */
@@ -40,20 +40,21 @@ export interface CustomerAlert {
   readonly updatedAt: Instant;
 }
 
-/** The requested one of the customer's alarms of an alert; where none fits, all of them. */
+/** The requested alarm of an alert; if none matches, all alarms of the customer. */
 interface AskedAlarm {
   /** By group key or key of a custom field. */
   readonly values: ReadonlyMap<string, string>;
   readonly seatId: string | null;
 }
 
-/** Why an alarm begins, where its subject tells. */
+/** Why an alarm begins, if its subject determines that. */
 export function triggerOf({ type }: Pick<Alert, 'type'>): string | null {
   return subjectRule(type).trigger;
 }
 
 /**
- * One alert of a customer. `asked` may name one of several alarms. Refuses an unknown customer or alert, and the alert of another customer (`not_found`).
+ * One alert of a customer. `asked` may name one of several alarms. Refuses an unknown customer or alert, and the alert
+ * of another customer (`not_found`).
  */
 export async function getCustomerAlert(
   { db }: Pick<BillingContext, 'db'>,
@@ -74,7 +75,7 @@ export async function getCustomerAlert(
   return shown;
 }
 
-/** Its own alerts and those of all customers, in the order of their creation. Refuses an unknown customer. */
+/** The customer's own alerts and those for all customers, in the order of creation. Refuses an unknown customer. */
 export async function listCustomerAlerts(
   { db }: Pick<BillingContext, 'db'>,
   {
@@ -89,7 +90,10 @@ export async function listCustomerAlerts(
   return { rows: await withStates(db, rows, await loadAlertStates(db, ids, [customerId])), next };
 }
 
-/** Forgets the states, and has the alert evaluated again, so that it may be reported again. Refuses as reading does. */
+/**
+ * Deletes the states, and has the alert evaluated again, so that it may be reported again. Refuses the same as
+ * `getCustomerAlert`.
+ */
 export async function resetCustomerAlert(
   { db, clock }: Pick<BillingContext, 'db' | 'clock'>,
   { customerId, alertId }: { readonly customerId: string; readonly alertId: string },
@@ -98,7 +102,7 @@ export async function resetCustomerAlert(
     const alert = await requireAlert(tx, customerId, alertId);
     if (alert.archivedAt !== null) return;
     await lockAlertStates(tx, [customerId]);
-    // The row says that there was an evaluation before: a value past its threshold is reported this time.
+    // The row marks an earlier evaluation, so that a value past its threshold is reported this time.
     const row = {
       alertId,
       customerId,

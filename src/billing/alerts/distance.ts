@@ -5,7 +5,7 @@ import type { Reading } from '../../rating/alerts/readings.ts';
 import type { AlertStates } from '../../rating/alerts/states.ts';
 import type { LineDistance } from '../pace/evaluation-pace.ts';
 
-/** Where a customer stands before an alert. `held`: what is held and counts. */
+/** The distance of a customer from the threshold of an alert. `held`: held amounts that count. */
 export function lineOf(
   alert: Alert,
   readings: readonly Reading[] | null,
@@ -19,15 +19,15 @@ export function lineOf(
   return { left, unit, leftByUsage: left + Number(held.toFixed()), leftToHold: left };
 }
 
-/** Amounts of a unit compare, whatever they are of; so does the usage of a metric. Shares of balances do not. */
+/** Amounts of a unit are comparable, whatever they measure; so is the usage of a metric. Shares of balances are not. */
 function unitOf({ type, creditTypeId, billableMetricId }: Alert): string | null {
   const units = { amount: creditTypeId, share: null, days: null, usage: billableMetricId };
   return units[subjectRule(type).compares];
 }
 
 /**
- * How far usage has to go until the next alarm of an alert: infinite where it cannot cause one, and where it
- * cannot be computed now, which is tried again as time permits.
+ * The usage until the next alarm of an alert: infinite if usage cannot cause one, and if it cannot be computed now,
+ * which is retried later.
  */
 function distanceOf(alert: Alert, readings: readonly Reading[] | null, states: AlertStates): number {
   if (subjectRule(alert.type).compares === 'days' || readings === null) return Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** The drafts that alerts look at. */
+/** The drafts that alerts are compared with. */
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Contract } from '../../store/contracts/contracts.ts';
@@ -14,12 +14,12 @@ import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
 import { draftMoment } from '../invoices/usage/draft-moment.ts';
 
 export interface AlertDrafts {
-  /** Of usage invoices. */
+  /** Drafts of usage invoices. */
   readonly drafts: readonly { readonly target: InvoiceTarget; readonly draft: ComputedDraft }[];
   /** The amounts that all drafts take from balances. */
   readonly deductions: readonly BalanceDeduction[];
   /**
-   * Customers with a draft that could not be computed, or not all of it; also a draft of a child that draws on their
+   * Customers with a draft that could not be computed completely, including drafts of children that draw on their
    * balances.
    */
   readonly unknown: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export interface AlertDrafts {
 
 export const NO_DRAFTS: AlertDrafts = { drafts: [], deductions: [], unknown: new Set() };
 
-/** One computation for all contracts. `children` draw on what parents of these customers share. */
+/** One computation for all contracts. `children` draw on balances that parents among these customers share. */
 export async function computedDrafts(
   deps: SnapshotContext,
   contracts: readonly Contract[],

@@ -1,7 +1,7 @@
 /**
  * Evaluates the alerts of customers (docs/explanation/notifications.md, "Alerts"). Values are computed without a lock;
- * the states are then changed under one, if they are still those that the evaluation began with. So of several
- * processes one tells of an alarm.
+ * the states are then changed under one, if they are still those that the evaluation began with. So only one of several
+ * processes reports an alarm.
  */
 import { type Alert, WHOLE_TARGET } from '../../core/alerts.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -34,8 +34,8 @@ interface AlertChange {
 }
 
 /**
- * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` receives how
- * far their values are from their thresholds.
+ * Returns the customers to evaluate again, because something changed during the evaluation. `pace` receives the
+ * distances of their values from the thresholds.
  */
 export async function evaluateAlerts(
   deps: BillingContext,
@@ -64,8 +64,8 @@ export async function evaluateAlerts(
 interface KnownStates {
   readonly states: AlertStates;
   /**
-   * Another one after each change: an alarm may have begun and ended since the values were read, which leaves the states
-   * as they were. Null before the first evaluation.
+   * Changes with each write: an alarm may have begun and ended since the values were read, which leaves the states
+   * equal. Null before the first evaluation.
    */
   readonly writtenBy: string | null;
 }
@@ -96,7 +96,7 @@ function changesOf(
   return changes;
 }
 
-/** Those that are not archived, with their alerts and those of all customers. */
+/** The active customers, with their alerts and those for all customers. */
 async function loadCustomers(db: Transaction, customerIds: readonly string[]): Promise<EvaluatedCustomer[]> {
   const active = await activeAlertsFor(db, customerIds);
   if (active.length === 0) return [];
@@ -139,7 +139,7 @@ async function store(tx: Transaction, changes: readonly AlertChange[], now: Inst
     tx,
     changes.map(({ customerId, alert }) => ({ customerId, alerts: [alert] })),
   );
-  // An archived customer may have been erased meanwhile.
+  // An archived customer may have been erased in the meantime.
   const live = await creationTimes(tx, customerIds);
   const valid = changes.filter(
     ({ customerId, alert, before }) =>

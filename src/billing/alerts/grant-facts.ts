@@ -1,4 +1,4 @@
-/** The remaining amounts of commits and credits, for alerts; the numbers are those of the ledgers. */
+/** The remaining amounts of commits and credits, for alerts; equal to those of the ledgers. */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Decimal, maximum, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -13,7 +13,7 @@ import { loadFinalDeductions } from '../balances/final-deductions.ts';
 import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
 
 interface GrantSources {
-  /** Of any customers, not archived. */
+  /** Active commits of any customers. */
   readonly commits: readonly Commit[];
   readonly fields: CustomFieldsById;
   /** The amounts that drafts take. */
@@ -26,7 +26,7 @@ interface Grants {
   readonly seats: readonly SeatFact[];
 }
 
-/** By customer; those without commits and credits are absent. A fixed number of queries. */
+/** By customer; customers without commits and credits are absent. A fixed number of queries. */
 export async function loadGrantFacts(
   db: Database | Transaction,
   { commits, fields, draftDeductions, now }: GrantSources,
@@ -83,7 +83,7 @@ function grantFact(
   };
 }
 
-/** As it has really been granted: what rolls over may be less than its schedule says. */
+/** The amount actually granted: a rollover may be less than its schedule states. */
 function grantedIn(segmentId: string, balance: Balance | undefined): Decimal {
   const entries = (balance?.ledger ?? []).filter((entry) => entry.segmentId === segmentId && isGrant(entry));
   return sum(entries.map(({ amount }) => amount));

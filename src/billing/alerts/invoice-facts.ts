@@ -1,6 +1,6 @@
 /**
- * The invoices that alerts look at: drafts of usage, and what was issued within a day. A scheduled invoice counts from its
- * date on, and is issued then.
+ * The invoices that alerts are compared with: drafts of usage, and those issued within a day. A scheduled invoice
+ * counts from its date on, when it is issued.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
@@ -43,7 +43,7 @@ export async function loadInvoiceFacts(
   return new Map([...byCustomer].map(([id, own]) => [id, own.map(({ fact }) => fact)]));
 }
 
-/** Before balances pay: the lines that take back what they pay are left out. */
+/** Before balances pay: applied lines are left out. */
 function chargeFacts(line: Invoice['lines'][number]): ChargeFact[] {
   if (!isUsageLine(line) || line.type === 'applied') return [];
   const { creditTypeId, presentationGroupValues, pricingGroupValues, total } = line;

@@ -1,6 +1,6 @@
 /**
- * Loads the values that alerts are compared with, of many customers at one moment: one computation of drafts for all of
- * their alerts. Values that no alert of them needs are not loaded.
+ * Loads the values that alerts are compared with, for many customers at one moment: one computation of drafts for all
+ * of their alerts. Values that no alert needs are not loaded.
  */
 import { type Alert, subjectRule } from '../../core/alerts.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
@@ -26,7 +26,7 @@ export interface CustomerAlerts {
   readonly alerts: readonly Alert[];
 }
 
-/** By customer, without what is held. Within a snapshot, which stays open meanwhile. */
+/** By customer, without held amounts. Reads within a snapshot, which stays open until then. */
 export async function loadAlertFacts(
   deps: SnapshotContext,
   customers: readonly CustomerAlerts[],

@@ -1,4 +1,4 @@
-/** The usage that alerts look at: metrics over the time of the open usage invoices of a customer. */
+/** The usage that alerts are compared with: metrics over the time of the open usage invoices of a customer. */
 import type { Alert } from '../../core/alerts.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -20,7 +20,7 @@ interface WatchedUsage {
   readonly interval: Interval;
 }
 
-/** Longer ones are measured at the next evaluation. */
+/** Metrics that take longer are measured at the next evaluation. */
 const MEASURED_WITHIN_MS = 10_000;
 
 /** By customer and metric. Usage that cannot be measured is absent; null: no usage invoice is open. */
@@ -83,7 +83,7 @@ async function openTimes(
   );
 }
 
-/** A metric that no event matched is 0: there was no usage. */
+/** A metric without matching events is 0: there was no usage. */
 async function measured(
   { db, usageSource }: SnapshotContext,
   runs: readonly WatchedUsage[],
@@ -107,7 +107,7 @@ async function measured(
       value: { value: value ?? ZERO, since: range.start },
     }));
   } catch (error) {
-    // A metric that cannot be measured, or events that are not kept any more.
+    // The metric cannot be measured, or its events have been removed.
     if (error instanceof Refusal) return [];
     throw error;
   }

@@ -21,7 +21,7 @@ import type { BillingContext } from '../billing-context.ts';
 import { loadDeductions } from '../invoices/drafts/deductions.ts';
 import { loadTrueUps } from './true-ups.ts';
 
-/** A commit or credit in its contract; null: it belongs to the customer. */
+/** A commit or credit with its contract; null: it belongs to the customer. */
 export interface OwnedCommit {
   readonly commit: Commit;
   readonly contract: Contract | null;
@@ -32,7 +32,7 @@ export interface BalanceOptions {
   readonly finalizedOnly?: boolean;
 }
 
-/** The amounts that drafts take, computed before: only PostgreSQL is read. */
+/** The amounts that drafts take, computed earlier: only PostgreSQL is read. */
 interface KnownDrafts {
   readonly db: Database | Transaction;
   readonly draftDeductions: readonly BalanceDeduction[];
@@ -50,7 +50,7 @@ export async function balancesOf(
   return balancesFrom({ ...deps, finalizedOnly }, owned, now);
 }
 
-/** The same with drafts that are computed already, also within a transaction. */
+/** `balancesOf` with drafts that are computed already; may be used within a transaction. */
 export async function balancesWithDrafts(
   source: KnownDrafts,
   owned: readonly OwnedCommit[],
@@ -63,15 +63,15 @@ export interface ShownBalances {
   /** By commit or credit; empty if they were not asked for. */
   readonly balances: ReadonlyMap<string, Balance>;
   /**
-   * Rollovers by id, with the amounts that have rolled over into them; null: nothing has, so it is not shown. An archived
-   * one is absent.
+   * Rollovers by id, with the amounts that have rolled over into them; null: nothing has, so it is hidden. Archived
+   * ones are absent.
    */
   readonly rollovers: ReadonlyMap<string, Commit | null>;
 }
 
 /**
- * For answers that show the terms of commits and credits, with their balances or without. Without them, and after the
- * last invoice of the older contracts, no usage is read.
+ * For answers that show the terms of commits and credits, with or without their balances. Without balances, and after
+ * the last invoice of the older contracts, no usage is read.
  */
 export async function shownBalances(
   deps: BillingContext,
@@ -100,8 +100,8 @@ export function isRollover({ rolledOverFrom, archivedAt }: Commit): boolean {
 }
 
 /**
- * Whether nothing has rolled over and nothing was ever entered. A rollover whose limits are all 0 had an amount, which a
- * change of its source took: it stays.
+ * Whether nothing has rolled over and no entry was ever added. A rollover whose limits are all 0 had an amount that was
+ * removed by a change of its source: it is kept.
  */
 function isNothing(limits: Commit, arrived: Commit, { ledger }: Balance): boolean {
   const isEmpty = ({ accessSchedule }: Commit) =>
@@ -109,7 +109,7 @@ function isNothing(limits: Commit, arrived: Commit, { ledger }: Balance): boolea
   return isEmpty(arrived) && !isEmpty(limits) && ledger.every(({ amount }) => amount.eq(ZERO));
 }
 
-/** With what has rolled over as their amounts; a rollover of nothing is left out. */
+/** Sets amounts to those that have rolled over; empty rollovers are dropped. */
 export function withRollovers(
   commits: readonly Commit[],
   rollovers: ShownBalances['rollovers'],
@@ -130,7 +130,7 @@ async function balancesFrom(
   return new Map(owned.map((one) => [one.commit.id, balanceAt(one, now)]));
 }
 
-/** With `onlyOfSources`, drafts count only in what they take from commits that have rolled over. */
+/** With `onlyOfSources`, drafts count only for commits that have rolled over. */
 async function presentStates(
   source: BalanceSource,
   owned: readonly OwnedCommit[],
@@ -143,7 +143,7 @@ async function presentStates(
   const factsOf = await loadFacts(source, all, now, isDrawn);
   const byId = new Map(all.map((one) => [one.commit.id, one]));
   const present = new Map<string, OwnedCommit>();
-  /** With the amounts that have really rolled over into it. */
+  /** With the amounts that have actually rolled over into it. */
   const asItIs = (one: OwnedCommit): OwnedCommit => {
     const { commit } = one;
     const known = present.get(commit.id);
@@ -167,7 +167,7 @@ async function presentStates(
   return { asItIs, balanceAt };
 }
 
-/** The commits, and those that they have rolled over from, along the whole chain of renewals. */
+/** The commits with the sources of rollovers, along the whole chain of renewals. */
 async function withSources(
   db: Database | Transaction,
   owned: readonly OwnedCommit[],
@@ -194,7 +194,7 @@ export async function withOwners(
   return commits.map((commit) => ({ commit, contract: byId.get(commit.contractId ?? '') ?? null }));
 }
 
-/** The input of ledgers of the commits and credits, with the deductions of drafts; not for such as have rolled over. */
+/** The input of ledgers of the commits and credits, with the deductions of drafts; without rollovers. */
 export async function ledgerFactsOf(
   deps: BillingContext,
   owned: readonly OwnedCommit[],
@@ -203,7 +203,7 @@ export async function ledgerFactsOf(
   return loadFacts({ ...deps, finalizedOnly: false }, owned, now);
 }
 
-/** Drafts count in what they take from commits that `isDrawn`. */
+/** Drafts count for commits for which `isDrawn` holds. */
 async function loadFacts(
   source: BalanceSource,
   owned: readonly OwnedCommit[],

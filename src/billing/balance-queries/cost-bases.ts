@@ -8,7 +8,7 @@ import type { Database } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { loadRateCards, type RateCard } from '../../store/rate-cards/rate-cards.ts';
 
-/** By commit; absent where it is unknown. `rateCardId` is that of the contract that invoices the commit. */
+/** By commit; absent if unknown. `rateCardId`: the card of the contract that invoices the commit. */
 export async function costBasesOf(
   db: Database,
   priced: readonly { readonly commit: Commit; readonly rateCardId: string | null }[],

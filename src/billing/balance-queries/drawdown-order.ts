@@ -1,4 +1,4 @@
-/** The balances of a customer in the order in which usage draws them down, and why each has its place. */
+/** The balances of a customer in burn-down order, with the deciding criterion of each. */
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { notFound } from '../../core/errors.ts';
@@ -23,7 +23,7 @@ import { type OwnedCommit, shownBalances, withOwners, withRollovers } from './ba
 
 export interface DrawdownOrderInput {
   readonly customerId: string;
-  /** Only balances that usage of this contract may draw down; null: of all contracts. */
+  /** Only balances that usage of this contract may draw down; null: any contract. */
   readonly contractId: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface OrderedBalance {
 }
 
 /**
- * The segments that are open now, empty ones too. Refuses an unknown customer and a contract that it does not have
+ * The segments that are open now, including empty ones. Refuses an unknown customer, and a contract of another customer
  * (`not_found`).
  */
 export async function drawdownOrder(

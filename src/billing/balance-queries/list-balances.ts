@@ -1,4 +1,4 @@
-/** Lists commits and credits of a customer, with everything that answers show of them. */
+/** Lists commits and credits of a customer, with all data that answers show. */
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { invalid, notFound } from '../../core/errors.ts';
@@ -26,7 +26,7 @@ import { costBasesOf } from './cost-bases.ts';
 export interface ListBalancesInput extends BalanceListFilter {
   /** Whether balances and ledgers are computed. */
   readonly withBalances: boolean;
-  /** Leaves out what has nothing left now: a page may then have fewer rows than its limit (`pageWithRows`). */
+  /** Skips those with no remaining balance: a page may then have fewer rows than its limit (`pageWithRows`). */
   readonly excludeZeroBalances: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface BalancePage {
   readonly recurringCommits: ReadonlyMap<string, RecurringCommit>;
   /** By commit or credit; null if they were not asked for. */
   readonly balances: ReadonlyMap<string, Balance> | null;
-  /** By commit; absent where it is unknown. */
+  /** By commit; absent if unknown. */
   readonly costBases: ReadonlyMap<string, Decimal>;
 }
 

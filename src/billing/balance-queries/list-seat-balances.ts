@@ -1,5 +1,5 @@
 /**
- * Lists what the seats of a contract have of its commits and credits (docs/explanation/subscriptions.md, "Balances of
+ * Lists the balances of a contract's seats in its commits and credits (docs/explanation/subscriptions.md, "Balances of
  * seats").
  */
 import { invalid, notFound } from '../../core/errors.ts';
@@ -22,26 +22,26 @@ import type { BillingContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { ledgerFactsOf } from './balances.ts';
 
-/** Null: not given. */
+/** Null: omitted. */
 export interface SeatBalancesInput {
   readonly customerId: string;
   readonly contractId: string;
-  /** Only seats of these, and what they have from them. */
+  /** Only seats of these subscriptions, and their balances. */
   readonly subscriptionIds: readonly string[] | null;
   readonly seatIds: readonly string[] | null;
   /** Whether `seatIds` may name seats that do not exist. */
   readonly skipsMissingSeats: boolean;
-  /** Only commits and credits with access then. Excludes the others; without any of them, now. */
+  /** Only commits and credits with access at this instant. Mutually exclusive with the others; if all are null, now. */
   readonly coveringDate: Instant | null;
-  /** Only those with access at or after it. */
+  /** Only those with access at or after this instant. */
   readonly startingAt: Instant | null;
-  /** Only those with access at or before it. */
+  /** Only those with access at or before this instant. */
   readonly effectiveBefore: Instant | null;
-  /** Whether the page is cut after `RECORDS_MAX` commits and credits, because the answer shows them. */
+  /** Whether the page is limited to `RECORDS_MAX` commits and credits, because the answer shows them. */
   readonly showsRecords: boolean;
 }
 
-/** A seat with what it has of each commit and credit, in the order in which these were created. */
+/** A seat with its balance in each commit and credit, in their order of creation. */
 export interface SeatBalances {
   readonly seatId: string;
   readonly shares: readonly ShareBalance[];
@@ -54,17 +54,17 @@ export interface SeatPosition {
 
 export interface SeatBalancesPage {
   readonly page: Page<SeatBalances, SeatPosition>;
-  /** How many seats follow the page. */
+  /** The number of seats after the page. */
   readonly seatsAfter: number;
 }
 
-/** A page has no further seat once its seats have this many commits and credits. */
+/** A page ends once its seats have this many commits and credits. */
 const RECORDS_MAX = 100;
 
 /**
- * By id of the seat: those that have been assigned up to now, also if they have been removed since. Refuses an unknown
- * customer, contract or subscription (`not_found`), and (`invalid`) a subscription without seats, unknown seats, and a
- * date together with a range.
+ * By seat id: seats that have been assigned so far, even if they were removed since. Refuses an unknown customer,
+ * contract or subscription (`not_found`), and (`invalid`) a subscription without seats, unknown seats, and a date
+ * together with a range.
  */
 export async function listSeatBalances(
   deps: BillingContext,
@@ -94,7 +94,7 @@ export async function listSeatBalances(
   return { page: { rows: balances, next }, seatsAfter: seatIds.length - rows.length };
 }
 
-/** The open segments, where no date and no range is given: past and future ones add up without end. */
+/** Defaults to the open segments: the number of past and future ones is unlimited. */
 function withDate(input: SeatBalancesInput, now: Instant): SeatBalancesInput {
   const isOpen = input.coveringDate === null && input.startingAt === null && input.effectiveBefore === null;
   return isOpen ? { ...input, coveringDate: now } : input;
@@ -142,7 +142,7 @@ function positionOf(seatId: string): SeatPosition {
   return { seat: derivedId('seat', seatId) };
 }
 
-/** A seat that a change of the past has taken out of the list leaves no place to continue from. */
+/** If a later correction has removed a seat from the list, there is no place to continue from. */
 function seatsBehind(seatIds: readonly string[], after: SeatPosition | null): readonly string[] {
   if (after === null) return seatIds;
   const last = seatIds.findIndex((seatId) => positionOf(seatId).seat === after.seat);
@@ -155,7 +155,7 @@ interface HeldShare {
   readonly share: SeatShare;
 }
 
-/** By seat, in the order in which the commits and credits were created. */
+/** By seat, in the order of creation of the commits and credits. */
 async function loadHeldShares(
   db: Database,
   subscriptions: readonly Subscription[],

@@ -1,4 +1,4 @@
-/** The amount that a customer can use now, in one number. */
+/** The total amount that a customer can use now. */
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -11,7 +11,7 @@ import { customerExists } from '../../store/customers/customers.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { balancesOf, withOwners } from './balances.ts';
 
-/** Conditions that must all hold; null: not given. */
+/** Conditions that must all hold; null: omitted. */
 interface BalanceFilter {
   readonly types: readonly Commit['type'][] | null;
   readonly ids: readonly string[] | null;
@@ -23,15 +23,16 @@ export interface NetBalanceInput {
   readonly customerId: string;
   /** Null: US cents. */
   readonly creditTypeId: string | null;
-  /** A balance counts that any of them lets through. None: all count. */
+  /** A balance counts if any of them matches. Empty: all count. */
   readonly filters: readonly BalanceFilter[];
-  /** Whether deductions of drafts are not subtracted. */
+  /** Whether deductions of drafts are ignored. */
   readonly finalizedOnly: boolean;
 }
 
 /**
- * The sum over the customer's commits and credits and those of its contracts; what a parent shares with its children
- * is the parent's. Refuses an unknown customer (`CustomerNotFound`) and an unknown pricing unit (`invalid`).
+ * The sum over the customer's commits and credits and those of its contracts; balances that a parent shares with its
+ * children count for the parent. Refuses an unknown customer (`CustomerNotFound`) and an unknown pricing unit
+ * (`invalid`).
  */
 export async function netBalance(
   deps: BillingContext,

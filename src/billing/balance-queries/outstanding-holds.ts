@@ -1,4 +1,4 @@
-/** Holds for those who count them beside usage: thresholds and alerts (docs/explanation/holds.md). */
+/** Holds for readers that count them in addition to usage: thresholds and alerts (docs/explanation/holds.md). */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { EventFacts } from '../../metering/ingest/event-facts.ts';
@@ -15,9 +15,9 @@ interface HoldStores {
 }
 
 /**
- * The active holds of these customers whose events are not on disk. Read after usage was, so that nothing counts twice: a
- * hold that becomes its event is active for a moment after its event is stored. An event that is stored since counts
- * neither way, and is new usage for the next evaluation.
+ * The active holds of these customers whose events are not on disk. Read after usage, so that nothing counts twice: a
+ * hold that becomes its event is active for a moment after its event is stored. An event stored since counts neither
+ * way, and is new usage for the next evaluation.
  */
 export async function outstandingHolds(
   { db, eventFacts }: HoldStores,

@@ -1,4 +1,4 @@
-/** True-ups of postpaid commits as their ledgers show them: on issued invoices, and on drafts. */
+/** True-ups of postpaid commits for their ledgers: on issued invoices, and on drafts. */
 import { ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, TrueUp } from '../../core/terms/ledger.ts';
@@ -10,8 +10,8 @@ import { loadShortfalls } from '../balances/shortfalls.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
 
 /**
- * Those of finalized invoices and, from `deductions`, those of drafts. A voided invoice bills nothing, and a shortfall
- * of 0 is on no invoice.
+ * True-ups on finalized invoices and, from `deductions`, on drafts. A voided invoice bills nothing, and a shortfall of
+ * 0 is on no invoice.
  */
 export async function loadTrueUps(
   db: Database | Transaction,

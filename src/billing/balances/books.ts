@@ -1,4 +1,4 @@
-/** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
+/** Loads the balances that invoices may draw on, as issued invoices left them. */
 import { connectedGroups } from '../../core/connected-groups.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -29,27 +29,29 @@ import { loadProductTags } from './ranking-context.ts';
 import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
 import { loadWithheld } from './withheld.ts';
 
-/** The balances of a customer, or of all customers between whom some are shared. */
+/** The balances of a customer, or of all customers that share some. */
 export interface Balances {
   /** In burn-down order. */
   readonly buckets: readonly BookedBucket[];
   /**
-   * Between whose invoices: of each contract alone, of all contracts of the customer, or of each of these groups of
+   * Which invoices share them: those of one contract, all contracts of the customer, or each of these groups of
    * contracts.
    */
   readonly sharedBy: 'none' | 'all' | readonly (readonly string[])[];
 }
 
-/** By customer; those without usable commits and credits are absent. Customers that share some have one object. */
+/**
+ * By customer; customers without usable commits and credits are absent. Customers that share balances have one object.
+ */
 export type CustomerBalances = ReadonlyMap<string, Balances>;
 
-/** Whether invoices of two contracts of these balances draw on one of them, or one on what the other has left. */
+/** Whether invoices of both contracts draw on a common balance, or one draws on the amount left by the other. */
 export function shareBalances({ sharedBy }: Balances, a: string, b: string): boolean {
   if (a === b || sharedBy === 'all') return true;
   return sharedBy !== 'none' && sharedBy.some((group) => group.includes(a) && group.includes(b));
 }
 
-/** The book of each customer, begun when it is first asked for. Customers that share balances have one book. */
+/** The book of each customer, created on first use. Customers that share balances have one book. */
 export function createBooks(balances: CustomerBalances): (customerId: string) => BalanceBook {
   const books = new Map<Balances, BalanceBook>();
   return (customerId) => {
@@ -61,20 +63,22 @@ export function createBooks(balances: CustomerBalances): (customerId: string) =>
   };
 }
 
-/** A commit that is not stored, to find out what invoices would draw from it. */
+/** A commit that is not stored, to find the amount that invoices would draw from it. */
 export interface CandidateCommit {
   readonly commit: Commit;
-  /** Whether it pays for nothing that another balance can pay for; else it has its place in the burn-down order. */
+  /**
+   * Whether it pays only for charges that no other balance can pay for; else it has its place in the burn-down order.
+   */
   readonly isLast: boolean;
 }
 
-/** How balances differ from what is stored. */
+/** Overrides of the stored balances. */
 export interface BalancesInstead {
-  /** Issued invoices that took nothing. */
+  /** Issued invoices whose deductions are ignored. */
   readonly invoices?: readonly string[];
-  /** Of the customers whose balances are loaded. */
+  /** Candidates of the customers whose balances are loaded. */
   readonly candidates?: readonly CandidateCommit[];
-  /** Who shares balances with these customers, where it is known. */
+  /** The families of these customers, if known. */
   readonly families?: Families;
 }
 
@@ -84,7 +88,7 @@ export interface DrawingTime {
   readonly period: Interval;
 }
 
-/** Which balances invoices of these periods may draw on. A fixed number of queries. */
+/** The balances that invoices of these periods may draw on. A fixed number of queries. */
 export async function loadCustomerBalances(
   db: Database | Transaction,
   wanted: readonly DrawingTime[],
@@ -120,10 +124,13 @@ export async function loadCustomerBalances(
   return new Map(loaded);
 }
 
-/** The contracts whose charges a commit or credit pays for; null: all of its customer, who shares with no other. */
+/**
+ * The contracts whose charges a commit or credit pays for; null: all contracts of its customer, which shares with no
+ * other.
+ */
 type DrawersOf = (commit: Commit) => readonly string[] | null;
 
-/** No query where no balance is shared with children. */
+/** No query if no balance is shared with children. */
 async function loadDrawers(
   db: Database | Transaction,
   commits: readonly Commit[],
@@ -141,7 +148,7 @@ async function loadDrawers(
   };
 }
 
-/** Between which contracts the balances of one family are shared. */
+/** Which contracts share the balances of one family. */
 function sharingOf(commits: readonly Commit[], drawersOf: DrawersOf): Balances['sharedBy'] {
   const drawers = commits.map((commit) => ({ commit, ids: drawersOf(commit) }));
   if (drawers.some(({ ids }) => ids === null)) return 'all';
@@ -154,7 +161,7 @@ function sharingOf(commits: readonly Commit[], drawersOf: DrawersOf): Balances['
   return shared.length === 0 ? 'none' : shared;
 }
 
-/** The commits, and those that they have rolled over from, along the whole chain of renewals. */
+/** The commits with the sources of rollovers, along the whole chain of renewals. */
 async function withSources(db: Database | Transaction, commits: readonly Commit[]): Promise<Commit[]> {
   const all = new Map(commits.map((commit) => [commit.id, commit]));
   let heirs = commits;
@@ -167,7 +174,7 @@ async function withSources(db: Database | Transaction, commits: readonly Commit[
   }
 }
 
-/** The commits, and what has rolled over from them: what is used of that is not there for late charges. */
+/** The commits with their rollovers: used amounts of these are not available to late charges. */
 async function withHeirs(db: Database | Transaction, commits: readonly Commit[]): Promise<Commit[]> {
   const all = new Map(commits.map((commit) => [commit.id, commit]));
   let sources = commits;
@@ -194,7 +201,7 @@ function inBurnDownOrder(buckets: readonly RankedBucket[], last: ReadonlySet<str
   return buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
 }
 
-/** The segments of commits that can be used at some time, with what is left of them. */
+/** The segments of commits that can be used at some time, with the amounts left of them. */
 async function loadBuckets(
   db: Database | Transaction,
   commits: readonly Commit[],
@@ -215,7 +222,7 @@ async function loadBuckets(
   const divided = await loadDividedCommits(db, commits);
   const byId = new Map(commits.map((commit) => [commit.id, commit]));
   const sourceIds = new Set(commits.flatMap(({ rolledOverFrom }) => rolledOverFrom?.commitId ?? []));
-  /** Whether nothing has rolled over into it: what was archived or canceled before a renewal is not there to roll over. */
+  /** Whether nothing has rolled over into it: an archived or canceled source has nothing to roll over. */
   const isEmpty = (heir: Commit): boolean => {
     const source = byId.get(heir.rolledOverFrom?.commitId ?? '');
     if (source === undefined) return false;
@@ -232,7 +239,7 @@ async function loadBuckets(
     const limits = [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null];
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
     const contractIds = drawersOf(commit);
-    // One for the shares of all seats in a segment.
+    // One rank for the shares of all seats in a segment.
     const ranks = new Map(
       commit.accessSchedule.segments.map((segment) => [
         segment,
@@ -277,7 +284,7 @@ interface Part {
   readonly seat: BucketSeat | null;
 }
 
-/** Without what is shared out to no seat. */
+/** Without unassigned shares. */
 function partsOf({ accessSchedule: { segments } }: Commit, divided: DividedCommit | null): Part[] {
   if (divided === null) {
     return segments.map((segment) => ({
@@ -310,12 +317,12 @@ function ownContractIds({ contractId, applicableContractIds }: Commit): readonly
   return applicableContractIds.length === 0 ? null : applicableContractIds;
 }
 
-/** Nothing is paid from it. */
+/** An interval in which nothing is paid from it. */
 function closedAt(at: Instant): Interval {
   return { start: at, end: at };
 }
 
-/** The segment that a segment of a rollover comes from. */
+/** The source segment of a rollover's segment. */
 function sourceOf(
   { rolledOverFrom, contractId }: Commit,
   commits: ReadonlyMap<string, Commit>,

@@ -1,6 +1,6 @@
 /**
- * Commits whose purchase was taken back (docs/explanation/drawdown.md, "Ledger"): every instalment of it is on an
- * invoice that is voided and not regenerated. While one is billed, or is to be billed, the commit stays.
+ * Commits with a canceled purchase (docs/explanation/drawdown.md, "Ledger"): all of its instalments are on invoices
+ * that are voided and not regenerated. While one is billed, or will be, the commit stays.
  */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { CanceledPurchase } from '../../core/terms/ledger.ts';

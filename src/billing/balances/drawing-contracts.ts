@@ -11,7 +11,7 @@ export function isShared({ contractId, hierarchyAccess }: Commit): boolean {
   return contractId !== null && hierarchyAccess !== null && hierarchyAccess.type !== 'NONE';
 }
 
-/** Whether charges of the contract, which is not archived, may draw on the commit or credit. */
+/** Whether charges of the contract, which is active, may draw on the commit or credit. */
 export function mayDrawOn(contract: Pick<Contract, 'id' | 'customerId' | 'parent'>, commit: Commit): boolean {
   const { customerId, contractId, applicableContractIds, hierarchyAccess } = commit;
   if (contractId === null) {
@@ -26,8 +26,8 @@ export function mayDrawOn(contract: Pick<Contract, 'id' | 'customerId' | 'parent
 }
 
 /**
- * The contracts that may draw on some of the commits and credits, without archived ones; of a commit of a customer, all
- * of its contracts. A fixed number of queries.
+ * The active contracts that may draw on some of the commits and credits; for a commit of a customer, all of its
+ * contracts. A fixed number of queries.
  */
 export async function loadDrawingContracts(
   db: Database | Transaction,

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadIssuedDeductions } from '../../store/invoices/balance-deductions.ts';
 import { loadDividedCommits } from './seat-shares.ts';
 
-/** Voided invoices included. Amounts from shares of seats have the segment of the schedule. */
+/** Includes voided invoices. Amounts from shares of seats have the segment of the schedule. */
 export async function loadFinalDeductions(
   db: Database | Transaction,
   commits: readonly Commit[],

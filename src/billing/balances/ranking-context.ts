@@ -1,4 +1,4 @@
-/** Loads what the burn-down order depends on besides the terms. */
+/** Loads the input of the burn-down order besides the terms. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { RankingContext } from '../../rating/balances/burn-down-order.ts';
@@ -6,7 +6,7 @@ import { versionAt } from '../../rating/quantities/product-spans.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadTaggedProducts } from '../../store/products/products.ts';
 
-/** The tags of products as of `now`. No query where no commit names a tag. */
+/** The tags of products as of `now`. No query if no commit names a tag. */
 export async function loadProductTags(
   db: Database | Transaction,
   commits: readonly Commit[],

@@ -12,7 +12,7 @@ import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import type { Withheld } from './withheld.ts';
 
-/** A contract that commits of other contracts were rolled over to. */
+/** A contract that receives rollovers. */
 export interface RolloverTarget {
   readonly contract: Contract;
   /** By source. */
@@ -59,8 +59,8 @@ export function amountsTaken(source: Commit, target: RolloverTarget | undefined)
 }
 
 /**
- * The amounts that the contract rolls over to `renewal`, in the order of the sources. `heirs` are those of earlier;
- * with `isOver`, when the renewal lies in the past, there can be no others.
+ * The amounts that the contract rolls over to `renewal`, in the order of the sources. `heirs`: the existing rollovers;
+ * with `isOver`, when the renewal is in the past, there can be no others.
  */
 export function rolloversOf(
   { contract, terms }: FullContract,
@@ -96,13 +96,13 @@ export function rolloversOfCommits(
   );
 }
 
-/** Their children do not roll over: in the newer contract these would belong to no seat. */
+/** Their children do not roll over: in the newer contract they would belong to no seat. */
 function individualTerms(recurring: readonly RecurringCommit[]): ReadonlySet<string> {
   const individual = recurring.filter(({ subscription }) => subscription?.allocation === 'INDIVIDUAL');
   return new Set(individual.map(({ id }) => id));
 }
 
-/** The renewal itself may have cut the access of children of recurring terms, which were open for longer. */
+/** The renewal may have cut the access of children of recurring terms; this restores it. */
 function uncutBy(contract: Contract, recurring: readonly RecurringCommit[]): (commit: Commit) => Commit {
   const terms = new Map(recurring.map((term) => [term.id, term]));
   return (commit) => {
@@ -112,8 +112,8 @@ function uncutBy(contract: Contract, recurring: readonly RecurringCommit[]): (co
 }
 
 /**
- * The contract after its end at a renewal, including the segments that the end removed but that rolled over:
- * their ledger shows the rollover. They cannot be used any more.
+ * The contract after its end at a renewal, including the segments that the end removed but that rolled over: their
+ * ledger shows the rollover. They can no longer be used.
  */
 export function withRolledSegments(
   ended: FullContract,

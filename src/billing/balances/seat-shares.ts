@@ -1,4 +1,4 @@
-/** Loads the shares of seats in commits and credits that are allocated to seats one by one. */
+/** Loads the shares of seats in commits and credits that are allocated to individual seats. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { FormerUnitPrice, RecurringCommit } from '../../core/terms/recurring-commits.ts';
@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
 
-/** A commit or credit as it is divided among seats. */
+/** A commit or credit with its division among seats. */
 export interface DividedCommit {
   readonly groupKey: string;
   readonly subscriptionId: string;
@@ -20,13 +20,13 @@ export interface DividedCommit {
   bySegment<Entry extends { readonly segmentId: string }>(entries: readonly Entry[]): OfSeat<Entry>[];
 }
 
-/** `seatId` null: of no seat. */
+/** `seatId` null: no seat. */
 type OfSeat<Entry> = Entry & { readonly seatId: string | null };
 
 /** Null for commits that are not divided. */
 export type DividedCommits = (commit: Commit) => DividedCommit | null;
 
-/** A fixed number of queries, none where no commit is of a recurring term. */
+/** A fixed number of queries; none if no commit belongs to a recurring term. */
 export async function loadDividedCommits(
   db: Database | Transaction,
   commits: readonly Commit[],
@@ -52,7 +52,7 @@ function isIndividual({ subscription }: RecurringCommit): boolean {
 /** By term. */
 export type FormerUnitPrices = ReadonlyMap<string, readonly FormerUnitPrice[]>;
 
-/** The same from terms that are loaded. */
+/** `loadDividedCommits` for terms that are loaded. */
 export function dividedCommits(
   recurring: readonly RecurringCommit[],
   contracts: readonly Contract[],
@@ -80,7 +80,7 @@ export function dividedCommits(
   };
 }
 
-/** Entries of a seat that has lost its share to a change of the past belong to the first segment. */
+/** Entries of a seat that lost its share by a later correction belong to the first segment. */
 function bySegment<Entry extends { readonly segmentId: string }>(
   entries: readonly Entry[],
   { id, accessSchedule: { segments } }: Commit,

@@ -1,4 +1,4 @@
-/** Loads what shortfalls of postpaid commits depend on, beyond what invoices took. */
+/** Loads the input of postpaid commits' shortfalls, besides the amounts taken by invoices. */
 import type { Decimal } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';

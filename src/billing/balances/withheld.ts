@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 
 export type Withheld = (commit: Commit) => boolean;
 
-/** The payment state of these commits at present. One query where any of them has a gate, else none. */
+/** The current payment state of these commits. One query if any of them has a gate, else none. */
 export async function loadWithheld(
   db: Database | Transaction,
   commits: readonly Commit[],

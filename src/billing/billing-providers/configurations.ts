@@ -1,4 +1,4 @@
-/** Use cases of customers' billing configurations. Their settings are checked as far as the service reads them. */
+/** Use cases of customers' billing configurations. Only settings that the service uses are validated. */
 import {
   type BillingProvider,
   type TaxProvider,
@@ -19,7 +19,7 @@ import type { BillingContext, RowContext } from '../billing-context.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
 
-/** The clock and the settings with which a configuration is checked and stored. */
+/** The dependencies for validating and storing a configuration. */
 export type ConfigurationContext = RowContext & Pick<BillingContext, 'allowPrivate' | 'secrets'>;
 
 /** A configuration as a client describes it. */
@@ -29,7 +29,7 @@ export interface BillingConfigurationInput extends DeliveryInput {
   readonly settings: ProviderSettings;
 }
 
-/** A configuration as clients may see it: without secrets. */
+/** A configuration for clients: without secrets. */
 export interface BillingConfigurationView
   extends Omit<BillingConfiguration, 'configuration' | 'connectionId'> {
   readonly settings: ProviderSettings;
@@ -38,9 +38,8 @@ export interface BillingConfigurationView
 }
 
 /**
- * Adds configurations to a customer who is created or locked in this transaction. One that equals an active
- * configuration of the customer is that one, so that repeating a call changes nothing. Refuses unsound ones
- * (`invalid`).
+ * Adds configurations to a customer that is created or locked in this transaction. A configuration equal to an active
+ * one of the customer is that one, so that repeating a call changes nothing. Refuses invalid ones (`invalid`).
  */
 export async function addBillingConfigurations(
   tx: Transaction,
@@ -83,15 +82,15 @@ export async function addBillingConfigurations(
   return result;
 }
 
-/** Everything that a client says about a configuration, its secret as it is. */
+/** The content of a configuration as sent by the client, with its secret in plain text. */
 function contentOf(one: BillingConfiguration): string {
   const { billingProvider, deliveryMethod, connectionId, taxProvider, configuration } = one;
   return canonicalJson([billingProvider, deliveryMethod, connectionId, taxProvider, configuration]);
 }
 
 /**
- * Adds configurations to any number of customers, all or none, in the order given. Refuses an unknown
- * customer (`not_found`), an archived one and unsound configurations (`invalid`); naming the field.
+ * Adds configurations to any number of customers, all or none, in the order given. Refuses an unknown customer
+ * (`not_found`), an archived one and invalid configurations (`invalid`), naming the field.
  */
 export async function setBillingConfigurations(
   deps: ConfigurationContext,

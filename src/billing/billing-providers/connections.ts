@@ -23,7 +23,7 @@ export interface ConnectInput {
   readonly settings: ProviderSettings;
 }
 
-/** A connection as clients may see it: without secrets. */
+/** A connection for clients: without secrets. */
 export interface DeliveryMethodView {
   readonly id: string;
   readonly billingProvider: BillingProvider;
@@ -31,9 +31,7 @@ export interface DeliveryMethodView {
   readonly settings: ProviderSettings;
 }
 
-/**
- * Keeps a connection and returns its id. Several connections to one provider are fine; an equal one is a `conflict`.
- */
+/** Stores a connection and returns its id. A provider may have several connections; an equal one is a `conflict`. */
 export async function connectBillingProvider(deps: RowContext, input: ConnectInput): Promise<string> {
   const { billingProvider, deliveryMethod, settings } = input;
   const id = newId();
@@ -55,8 +53,8 @@ export async function connectBillingProvider(deps: RowContext, input: ConnectInp
 }
 
 /**
- * A page of the connections that customers' configurations can use, oldest first, and after them direct delivery to
- * each provider that has no connection for it.
+ * A page of the connections that customers' configurations can use, oldest first, followed by direct delivery to each
+ * provider that has no connection for it.
  */
 export async function listBillingProviders(
   { db }: Pick<RowContext, 'db'>,

@@ -9,7 +9,7 @@ import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { findConnections, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 
-/** The client's settings for it; null: not given. At least one is. */
+/** The client's settings for it; null: omitted. At least one is set. */
 export interface DeliveryInput {
   readonly billingProvider: BillingProvider;
   readonly deliveryMethod: DeliveryMethod | null;
@@ -22,8 +22,8 @@ export interface Delivery {
 }
 
 /**
- * Refuses (`invalid`) an unknown delivery method, one of another provider, a method that contradicts the
- * id, and a method without an id where several connections offer it.
+ * Refuses (`invalid`) an unknown delivery method, one of another provider, a method that contradicts the id, and a
+ * method without an id if several connections offer it.
  */
 export async function resolveDelivery(
   tx: Transaction,

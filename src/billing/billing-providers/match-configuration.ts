@@ -8,7 +8,7 @@ import {
   listBillingConfigurations,
 } from '../../store/customers/billing-configurations.ts';
 
-/** By id, or by provider and delivery method together, or by all of them where they agree; null: not given. */
+/** By id, or by provider and delivery method, or by all of them if they agree; null: omitted. */
 export interface BillingConfigurationLookup {
   readonly id: string | null;
   readonly billingProvider: BillingProvider | null;
@@ -16,9 +16,9 @@ export interface BillingConfigurationLookup {
 }
 
 /**
- * The one configuration that is meant; archived ones are not looked at. Refuses (`invalid`) a lookup without an id
- * that gives half of the rest, an id that is not the customer's, a provider or method that contradicts the id, and
- * provider and method where not exactly one configuration matches. `path` is that of the lookup in the request.
+ * The only matching active configuration. Refuses (`invalid`) a lookup without an id that has only one of provider and
+ * method, an id that is not the customer's, a provider or method that contradicts the id, and provider and method
+ * unless exactly one configuration matches. `path`: the path of the lookup in the request.
  */
 export async function matchBillingConfiguration(
   db: Database | Transaction,
@@ -53,7 +53,7 @@ export async function matchBillingConfiguration(
   return activeConfiguration(db, customerId, only.id, [...path, 'billingProvider']);
 }
 
-/** Locks the configuration, so that archiving it waits and sees the contract that gets it now. */
+/** Locks the configuration, so that archiving it waits and sees the contract that uses it now. */
 async function activeConfiguration(
   db: Database | Transaction,
   customerId: string,

@@ -1,6 +1,6 @@
 /**
- * Rules for the settings of providers, which are otherwise free-form (docs/explanation/catalogue.md, "Billing
- * providers"). Pure.
+ * Validation of provider settings, which are otherwise free-form (docs/explanation/catalogue.md, "Billing providers").
+ * Pure.
  */
 import type { z } from 'zod';
 import {
@@ -17,7 +17,7 @@ import type { BillingContext } from '../billing-context.ts';
 
 export type ProviderSettings = Readonly<Record<string, unknown>>;
 
-/** One setting under the two names that clients know it by; they are kept as they were sent. */
+/** A setting with two public names; it is stored under the name that was sent. */
 const PAYMENT_KEYS = {
   customerId: ['vendor_customer_id', 'stripe_customer_id'],
   collectionMethod: ['vendor_collection_method', 'stripe_collection_method'],
@@ -28,7 +28,7 @@ const TAXED_COLLECTION_METHODS: readonly string[] = [
   'manually_charge_payment_intent',
 ];
 
-/** The checked members of a configuration. */
+/** The validated members of a configuration. */
 interface CheckedConfiguration {
   readonly billingProvider: BillingProvider;
   readonly deliveryMethod: DeliveryMethod;
@@ -92,7 +92,7 @@ function checkStripeSettings(
   );
 }
 
-/** Members that the service reads have to be of their kind; all others are kept as they are. */
+/** Members that the service reads must have the right type; all others are stored unchanged. */
 function checkMembers(schema: z.ZodObject, settings: ProviderSettings, path: FieldPath): void {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
   const [issue] = schema.safeParse(given).error?.issues ?? [];
@@ -102,7 +102,7 @@ function checkMembers(schema: z.ZodObject, settings: ProviderSettings, path: Fie
   throw invalid([...path, 'settings', String(member)], isMissing ? 'is required' : issue.message);
 }
 
-/** The setting under whichever name it has; null where it is not given. */
+/** The setting under either of its names; null if omitted. */
 function settingOf(
   settings: ProviderSettings,
   setting: keyof typeof PAYMENT_KEYS,
@@ -121,11 +121,11 @@ function settingOf(
   return found;
 }
 
-/** The words in the name of a setting whose value is a secret. */
+/** Words in names of settings whose value is a secret. */
 const SECRET_NAME =
   /secret|password|passphrase|token|credential|private_?key|api_?key|access_?key|signing_?key|connection_?string|certificate/i;
 
-/** Names of identifiers, places and choices: nobody can do anything with these alone. */
+/** Names of identifiers, places and choices, which are not secret. */
 const PUBLIC_NAME = /(^|_)(id|arn|region|name|email|environment|account|code|method|project|topic|queue)$/i;
 
 /** The settings without those whose names indicate a secret, at any depth. */
@@ -137,10 +137,7 @@ export function withoutSecrets(settings: ProviderSettings): Record<string, unkno
   );
 }
 
-/**
- * The part of a connection's settings that answers may show: booleans, and text whose name is known not to be
- * a secret.
- */
+/** The part of a connection's settings that answers may show: booleans, and texts whose name is known to be public. */
 export function publicSettings(settings: ProviderSettings): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings).filter(([name, value]) => !SECRET_NAME.test(name) && isPublic(name, value)),
@@ -150,7 +147,7 @@ export function publicSettings(settings: ProviderSettings): Record<string, unkno
 function isPublic(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return true;
   if (typeof value !== 'string') return false;
-  // An address may carry a user with a password, or a signature.
+  // A URL may contain a user with a password, or a signature.
   return PUBLIC_NAME.test(name) || (/(^|_)url$/i.test(name) && !/[@?]/.test(value));
 }
 

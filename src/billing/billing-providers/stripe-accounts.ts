@@ -1,4 +1,4 @@
-/** Connections to accounts of Stripe: the one that the environment names, and further ones whose keys are sealed. */
+/** Connections to accounts of Stripe: the one of the environment, and further ones whose keys are sealed. */
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
 import { conflict, invalid, notFound, Refusal } from '../../core/errors.ts';
 import { derivedId, newId } from '../../core/ids.ts';
@@ -17,7 +17,7 @@ import type { BillingContext } from '../billing-context.ts';
 const PROVIDER = { billingProvider: 'stripe', deliveryMethod: 'direct_to_billing_provider' } as const;
 const DEFAULT_NAME = 'default';
 
-/** Connects the account of the environment, or ends its connection where the environment names none any more. */
+/** Connects the account of the environment, or ends its connection if the environment no longer has one. */
 export async function settleDefaultAccount(
   { db, clock }: Pick<BillingContext, 'db' | 'clock'>,
   hasKey: boolean,
@@ -34,8 +34,8 @@ export async function settleDefaultAccount(
 }
 
 /**
- * Learns which account the key of the environment is of, which answers show. Nothing waits for it. Returns a sentence where
- * it is another one than before: what was delivered to that one cannot be asked for any more.
+ * Reads which account the environment's key belongs to, which answers show. Nothing waits for it. Returns a sentence if
+ * the account has changed: deliveries to the former one can no longer be queried.
  */
 export async function learnDefaultAccount(
   { db, accounts }: BillingContext,
@@ -68,8 +68,8 @@ interface NewAccount {
 }
 
 /**
- * Connects a further account, and returns its delivery method. Refuses a key that Stripe does not know (`invalid`), a name
- * that is used (`conflict`), and every account where the service has no key to seal secrets with.
+ * Connects a further account, and returns its delivery method. Refuses an invalid key (`invalid`), a name that is used
+ * (`conflict`), and every account if the service has no key to seal secrets with.
  */
 export async function createStripeAccount(deps: BillingContext, wanted: NewAccount): Promise<string> {
   const { db, clock, accounts } = deps;
@@ -120,7 +120,7 @@ export interface StripeAccountView {
   readonly stripeAccountId: string | null;
 }
 
-/** Those that are not archived, oldest first. */
+/** Active accounts, oldest first. */
 export async function listStripeAccounts({ db }: Pick<BillingContext, 'db'>): Promise<StripeAccountView[]> {
   const connections = await findConnections(db, PROVIDER.billingProvider, PROVIDER.deliveryMethod);
   return connections.map(({ id, configuration }) => ({
@@ -134,7 +134,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Ends a connection and removes its secrets. Deliveries on their way wait for another one. Idempotent. */
+/** Ends a connection and removes its secrets. Pending deliveries wait for another one. Idempotent. */
 export async function archiveStripeAccount({ db, clock }: BillingContext, id: string): Promise<void> {
   if (id === DEFAULT_STRIPE_CONNECTION_ID) {
     throw invalid(['deliveryMethodId'], 'is the account of the environment: unset STRIPE_API_KEY instead');
@@ -146,7 +146,7 @@ export async function archiveStripeAccount({ db, clock }: BillingContext, id: st
   await archiveConnection(db, { id, configuration, archivedAt: clock.now(), key: newId() });
 }
 
-/** The connection with this name; null: there is none. */
+/** The connection with this name; null if there is none. */
 export async function findStripeAccount(
   { db }: Pick<BillingContext, 'db'>,
   name: string,

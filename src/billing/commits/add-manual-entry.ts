@@ -1,4 +1,4 @@
-/** Adjusts a balance by hand. */
+/** Adds a manual adjustment to a balance. */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -15,14 +15,14 @@ import type { RowContext } from '../billing-context.ts';
 
 export interface ManualEntryInput {
   readonly customerId: string;
-  /** The contract of the commit or credit; null where the client names none. */
+  /** The contract of the commit or credit; null if the client names none. */
   readonly contractId: string | null;
-  /** Of a commit or credit. */
+  /** The id of a commit or credit. */
   readonly id: string;
   readonly segmentId: string;
   /** Signed. */
   readonly amount: Decimal;
-  /** By seat, for commits and credits that are divided among seats; null: not given. */
+  /** By seat, for commits and credits that are divided among seats; null: omitted. */
   readonly perGroupAmounts: Readonly<Record<string, Decimal>> | null;
   readonly reason: string;
   /** Null: the start of the segment. */
@@ -31,13 +31,13 @@ export interface ManualEntryInput {
 }
 
 /**
- * Refuses what the customer does not have (`not_found`), and (`invalid`) a commit or credit that is archived, and
- * amounts of seats that do not fit.
+ * Refuses objects that the customer does not have (`not_found`), and (`invalid`) an archived commit or credit, and
+ * invalid amounts for seats.
  */
 export async function addManualEntry({ db, clock }: RowContext, input: ManualEntryInput): Promise<void> {
   const { customerId, id, segmentId, reason, createdBy } = input;
   await db.transaction(async (tx) => {
-    // An invoice that draws on the balance is issued before, or computed again with the entry.
+    // An invoice that draws on the balance is issued before, or recomputed with the entry.
     await lockBalances(tx, [customerId]);
     const commit = await lockNamedCommit(tx, input);
     const segment = commit.accessSchedule.segments.find((one) => one.id === segmentId);

@@ -16,9 +16,9 @@ import { checkInvoiceContract, lockInvoiceContracts, requireOwnContracts } from 
 
 export interface CreateCommitInput {
   readonly customerId: string;
-  /** A credit where its type is CREDIT. */
+  /** A credit if its type is CREDIT. */
   readonly commit: CommitInput;
-  /** The contract that invoices it; null where nothing is invoiced. */
+  /** The contract that invoices it; null if nothing is invoiced. */
   readonly invoiceContractId: string | null;
   /** Empty: it applies to all contracts of the customer. */
   readonly applicableContractIds: readonly string[];
@@ -27,8 +27,8 @@ export interface CreateCommitInput {
 }
 
 /**
- * Returns the id. Refuses an unknown customer or contract (`not_found`), the first bad field (`invalid`), a uniqueness
- * key that a commit or credit has used before, and a custom field value that another one has (`conflict`).
+ * Returns the id. Refuses an unknown customer or contract (`not_found`), the first invalid field (`invalid`), a
+ * uniqueness key that a commit or credit has used before, and a custom field value of another object (`conflict`).
  */
 export async function createCommit({ db, clock }: RowContext, input: CreateCommitInput): Promise<string> {
   const { customerId, invoiceContractId, uniquenessKey } = input;

@@ -1,6 +1,6 @@
 /**
- * Waives the true-up of a postpaid commit: its invoice item stays on record and is not invoiced, as with
- * `doNotInvoice` of a prepaid commit. The part of the commit that usage leaves expires.
+ * Waives the true-up of a postpaid commit: its invoice item stays on record and is not invoiced, as with `doNotInvoice`
+ * of a prepaid commit. The unused part of the commit expires.
  */
 import { invalid, namesNothing, Refusal } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -26,7 +26,7 @@ export interface DisableTrueUpInput {
 
 /**
  * Refuses an unknown customer, commit or contract (`not_found`), a commit that is not postpaid or is archived, and one
- * whose true-up is on a finalized invoice (`invalid`). Repeated, it changes nothing.
+ * whose true-up is on a finalized invoice (`invalid`). Idempotent.
  */
 export async function disableTrueUp(deps: BillingContext, input: DisableTrueUpInput): Promise<void> {
   const { customerId, commitId: id, contractId, changedBy } = input;

@@ -1,8 +1,10 @@
 /**
- * Changes of one commit or credit, of a contract or of a customer (docs/explanation/contracts.md, "Edits of one commit").
+ * Changes of one commit or credit, of a contract or of a customer (docs/explanation/contracts.md, "Edits of one
+ * commit").
  *
- * One of a contract is changed by an edit of the contract, with its guards, consequences and history. One of a customer
- * is taken for the only term of a contract, so that the same functions check and change it; it has no history.
+ * A commit of a contract is changed by an edit of the contract, with its checks, consequences and history. A commit of
+ * a customer is treated as the only term of a contract, so that the same functions check and change it; it has no
+ * history.
  */
 import { type FieldPath, invalid, notFound, Refusal } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -37,9 +39,9 @@ export interface CommitReference {
 
 /** Absent: no change. */
 export interface CommitEdit extends Omit<CommitPatch, 'id'> {
-  /** Of commits of a customer only. */
+  /** For commits of a customer only. */
   readonly invoiceContractId?: string | undefined;
-  /** Of prepaid commits and credits of a customer only. Null: all contracts of the customer. */
+  /** For prepaid commits and credits of a customer only. Null: all contracts of the customer. */
   readonly applicableContractIds?: readonly string[] | null | undefined;
 }
 
@@ -47,9 +49,9 @@ export interface CommitEdit extends Omit<CommitPatch, 'id'> {
 export type CommitChange = { readonly edit: CommitEdit } | 'ARCHIVE';
 
 /**
- * Makes the change that `change` returns for the present commit; null makes none. Refuses an unknown customer, commit
- * or contract (`not_found`), one that is archived or has rolled over, what an issued invoice shows, and the first bad
- * field (`invalid`). Paths begin at the members of the edit.
+ * Applies the change that `change` returns for the current commit; null for none. Refuses an unknown customer, commit
+ * or contract (`not_found`), a commit that is archived or has rolled over, changes of invoiced items, and the first
+ * invalid field (`invalid`). Paths begin at the members of the edit.
  */
 export async function changeCommit(
   deps: BillingContext,
@@ -66,7 +68,7 @@ export async function changeCommit(
   });
 }
 
-/** Another request has moved the commit to another contract meanwhile: the transaction is to begin again. */
+/** Another request has moved the commit to another contract: the transaction has to be retried. */
 class CommitMovedError extends Error {
   override readonly name = 'CommitMovedError';
 }
@@ -86,7 +88,7 @@ function changeOnce(
   });
 }
 
-/** Refuses (`not_found`) an unknown customer, and a commit or credit that it does not have. */
+/** Refuses (`not_found`) an unknown customer, and a commit or credit of another customer. */
 export async function requireCommit(
   tx: Transaction,
   { customerId, id, kind }: CommitReference,
@@ -119,7 +121,7 @@ async function changeContractCommit(
   });
 }
 
-/** Members that only commits of a customer have. The contract of a commit invoices it. */
+/** Refuses members for commits of a customer only. A commit of a contract is invoiced by that contract. */
 function refuseOwnMembers(
   { invoiceContractId, applicableContractIds }: CommitEdit,
   contractId: string,
@@ -230,7 +232,7 @@ function editOf(
   return { updates, removals: NO_REMOVALS };
 }
 
-/** Refusals of an edit of a contract, named as in a request for one term: without the list that it stands in. */
+/** Maps refusals of a contract edit to the request for one term: without the list that contains it. */
 async function ofOneTerm<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

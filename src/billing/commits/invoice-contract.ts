@@ -1,4 +1,4 @@
-/** The contracts that commits of a customer name: where they are invoiced, and where they apply. */
+/** The contracts named by commits of customers: where they are invoiced, and where they apply. */
 import { type FieldPath, invalid, namesNothing, words } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -8,8 +8,8 @@ import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 
 /**
- * Locks contracts that invoice commits of the customer, and keeps the invoices that purchases may be on from being
- * issued until the transaction ends. Refuses (`not_found`) a contract that is not the customer's.
+ * Locks contracts that invoice commits of the customer, and prevents invoices with purchases from being issued until
+ * the transaction ends. Refuses (`not_found`) a contract that is not the customer's.
  */
 export async function lockInvoiceContracts(
   tx: Transaction,
@@ -31,7 +31,7 @@ export async function lockInvoiceContracts(
     if (contract !== null) locked.push(contract);
   }
   await holdScheduledInvoices(tx, contractIds);
-  // Purchases may join a usage invoice, which must not be issued from what was read before.
+  // Purchases may join a usage invoice, which must not be issued from outdated data.
   await holdNextFinalizations(
     tx,
     locked.filter((contract) => contract.scheduledChargesOnUsageInvoices),
@@ -39,7 +39,7 @@ export async function lockInvoiceContracts(
   return locked;
 }
 
-/** Refuses (`invalid`) a commit of a customer that is invoiced, but on no contract, or on one that is archived. */
+/** Refuses (`invalid`) a commit of a customer that is invoiced on no contract, or on an archived one. */
 export function checkInvoiceContract(
   { type, contractId, invoiceSchedule, invoiceContractId }: Commit,
   contracts: readonly Contract[],
@@ -58,7 +58,7 @@ export function checkInvoiceContract(
   }
 }
 
-/** Refuses (`not_found`, naming `path`) ids of contracts that the customer does not have. */
+/** Refuses (`not_found`, naming `path`) ids of contracts of other customers. */
 export async function requireOwnContracts(
   tx: Transaction,
   customerId: string,

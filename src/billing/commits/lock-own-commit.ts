@@ -1,4 +1,6 @@
-/** Locks a commit or credit of a customer for a change, in the order that is common to all transactions (settle-contract.ts). */
+/**
+ * Locks a commit or credit of a customer for a change, in the order common to all transactions (settle-contract.ts).
+ */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import { lockCommit } from '../../store/balances/commits.ts';
@@ -7,18 +9,18 @@ import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { lockInvoiceContracts } from './invoice-contract.ts';
 
 interface LockedCommit {
-  /** As it is now. */
+  /** The current state. */
   readonly commit: Commit;
-  /** The one that invoices it, and `contractIds`. */
+  /** The contract that invoices it, and `contractIds`. */
   readonly contracts: readonly Contract[];
 }
 
 /**
- * First the contracts, which keeps their invoices from being issued, then the balances of the customer, so that an
- * invoice that draws on the commit is issued before, or computed again after the change; then the commit.
+ * Locks the contracts, which prevents their invoices from being issued, then the balances of the customer, so that an
+ * invoice that draws on the commit is issued before, or recomputed after the change; then the commit.
  *
- * `read` is the commit as it was read. Null: it has been moved to a contract that is not locked, so the transaction is to
- * begin again. Refuses (`not_found`) a contract that is not the customer's.
+ * `read`: the commit as it was read. Null: it has been moved to a contract that is not locked, so the transaction has
+ * to be retried. Refuses (`not_found`) a contract that is not the customer's.
  */
 export async function lockOwnCommit(
   tx: Transaction,

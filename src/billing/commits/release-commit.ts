@@ -28,9 +28,9 @@ export interface ReleaseCommitInput {
 }
 
 /**
- * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
- * invoices of its purchase; the threshold that caused the purchase is disabled. The same answer again changes nothing.
- * Refuses the other answer (`invalid`), and a workflow that is not one.
+ * PAID makes the commit's balance usable from the start of its access. FAILED withholds it permanently and voids the
+ * invoices of its purchase; the threshold that caused the purchase is disabled. The same outcome again changes nothing.
+ * Refuses the other outcome (`invalid`), and an unknown workflow.
  */
 export async function releaseCommit(
   deps: BillingContext,
@@ -51,7 +51,7 @@ export async function releaseCommit(
   for (const invoice of voided) deps.invoiceLog.voided(invoice);
 }
 
-/** The same outcome, reported by a provider. The first report stays. Returns the invoices that it has voided. */
+/** The same outcome, reported by a provider. The first report is final. Returns the invoices that it has voided. */
 export async function endProviderPayment(
   tx: Transaction,
   deps: BillingContext,
@@ -70,7 +70,7 @@ interface ToldOutcome {
   readonly provider: ProviderPayment | null;
 }
 
-/** The invoices that it has voided; null where an outcome is known already. */
+/** The voided invoices; null if an outcome is known already. */
 async function endPayment(
   tx: Transaction,
   deps: BillingContext,
@@ -79,7 +79,7 @@ async function endPayment(
 ): Promise<IssuedHead[] | null> {
   const charge = await findThresholdCharge(tx, commit.id);
   if (charge !== null) await lockContract(tx, charge.contractId);
-  // An invoice of the commit is either issued before, and voided here, or not issued any more.
+  // An invoice of the commit is either issued before, and voided here, or is no longer issued.
   if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
   const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
   if (!(await insertPaymentOutcome(tx, row))) return null;

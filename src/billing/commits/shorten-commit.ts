@@ -12,9 +12,9 @@ export interface EarlierEnds {
 }
 
 /**
- * Segments are cut at the new end or removed, and invoice items from it on are removed. Null if that changes nothing.
- * A commit or credit that is to end where it starts is archived: nothing of it is left.
- * Refuses (`invalid`) postpaid commits, a later end of access, and an end before all access.
+ * Segments are cut at the new end or removed, and invoice items from it on are removed. Null if that changes nothing. A
+ * commit or credit that would end at its start is archived. Refuses (`invalid`) postpaid commits, a later end of
+ * access, and an end before all access.
  */
 export function shortened(commit: Commit, ends: EarlierEnds): CommitChange | null {
   if (commit.type === 'POSTPAID')

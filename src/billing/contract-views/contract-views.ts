@@ -1,6 +1,5 @@
 /**
- * Loads contracts with everything that their terms refer to, in a fixed number of queries for any number of
- * contracts.
+ * Loads contracts with all objects that their terms refer to, in a fixed number of queries for any number of contracts.
  */
 import type { Decimal } from '../../core/decimal.ts';
 import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
@@ -30,35 +29,35 @@ import { type AccumulatedSpend, accumulatedSpends } from '../thresholds/spend-tr
 
 export interface ContractView {
   readonly current: FullContract;
-  /** As it was created; the current state if the history was not asked for. */
+  /** The state at creation; the current state if the history was not requested. */
   readonly initial: FullContract;
   readonly transitions: readonly Transition[];
-  /** First to last; none if the history was not asked for. */
+  /** In order; empty if the history was not requested. */
   readonly amendments: readonly ContractEdit[];
-  /** Children that are not archived. */
+  /** Active children. */
   readonly children: readonly Contract[];
   readonly billingConfiguration: BillingConfigurationView | null;
-  /** From when on it is used: the contract's start, or that of the period in which an edit added it. */
+  /** The start of its use: the contract's start, or that of the period in which an edit added it. */
   readonly configuredFrom: Instant;
   readonly names: TermNames;
   /** The currency of its rate card. */
   readonly fiatCreditTypeId: string | null;
   /** By commit or credit. */
   readonly balances: ReadonlyMap<string, Balance>;
-  /** By commit; absent where it is not known. */
+  /** By commit; absent if unknown. */
   readonly costBases: ReadonlyMap<string, Decimal>;
-  /** The spend that its spend trackers have counted, by alias. */
+  /** The spend counted by its spend trackers, by alias. */
   readonly spends: ReadonlyMap<string, AccumulatedSpend>;
   /** The time as of which the view is computed. */
   readonly now: Instant;
 }
 
 export interface ViewOptions {
-  /** Whether the initial state and the amendments are read. They may be as large as the present state. */
+  /** Whether the initial state and the amendments are read. They may be as large as the current state. */
   readonly withHistory: boolean;
-  /** Whether balances and ledgers are computed. They take the drafts of the contracts. */
+  /** Whether balances and ledgers are computed. That requires the drafts of the contracts. */
   readonly withBalances: boolean;
-  /** Whether the amounts that have rolled over are those of issued invoices: no usage is read. */
+  /** Whether rolled over amounts are those of issued invoices: no usage is read. */
   readonly finalizedOnly?: boolean;
 }
 
@@ -72,7 +71,7 @@ export async function contractViews(
   return viewsOf(deps, await withTerms(deps.db, contracts), now, options);
 }
 
-/** The views of states of contracts that are not necessarily the present ones. */
+/** The views of given states of contracts, which may be former ones. */
 export async function viewsOf(
   deps: BillingContext,
   states: readonly FullContract[],

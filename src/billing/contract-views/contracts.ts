@@ -11,13 +11,13 @@ import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
 export interface GetContractInput {
   readonly customerId: string;
   readonly contractId: string;
-  /** The state that the contract had then; null: the present one. */
+  /** The instant of the requested state; null: the current one. */
   readonly asOfDate: Instant | null;
   readonly withHistory: boolean;
   readonly withBalances: boolean;
 }
 
-/** Refuses a contract that is not there (see `findContractOf`), and a date before it was created (`invalid`). */
+/** Refuses a missing contract (see `findContractOf`), and a date before its creation (`invalid`). */
 export async function getContract(deps: BillingContext, input: GetContractInput): Promise<ContractView> {
   const contract = await findContractOf(deps.db, input.customerId, input.contractId);
   const now = deps.clock.now();
@@ -37,11 +37,11 @@ export async function getContract(deps: BillingContext, input: GetContractInput)
 export interface ListContractsInput {
   readonly customerId: string;
   readonly includeArchived: boolean;
-  /** Only contracts that start at or after this instant. Excludes `coveringDate`. */
+  /** Only contracts that start at or after this instant. Mutually exclusive with `coveringDate`. */
   readonly startingAt: Instant | null;
   /** Only contracts in force at this instant. */
   readonly coveringDate: Instant | null;
-  /** The latest start first, and of equal ones the one created last; else the earliest start first. */
+  /** Latest start first, and for equal starts the last created first; else earliest start first. */
   readonly isNewestFirst: boolean;
   readonly withHistory: boolean;
   readonly withBalances: boolean;

@@ -9,10 +9,10 @@ import type { ContractReference } from '../contracts/change-contract.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
 
-/** Edits with everything that their terms refer to. */
+/** Edits with all objects that their terms refer to. */
 export interface EditHistory {
   readonly edits: readonly ContractEdit[];
-  /** As it is now. */
+  /** The current state. */
   readonly contract: Contract;
   readonly names: TermNames;
   /** The currency of its rate card. */
@@ -20,7 +20,7 @@ export interface EditHistory {
   readonly now: Instant;
 }
 
-/** Every change, first to last. Refuses a contract that is not there (see `findContractOf`). */
+/** Every change, in order. Refuses a missing contract (see `findContractOf`). */
 export async function getEditHistory(
   deps: RowContext,
   { customerId, contractId }: ContractReference,

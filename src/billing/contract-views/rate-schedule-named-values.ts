@@ -1,6 +1,6 @@
 /**
- * Group values that overrides name. The card may have no rate for exactly these values; the invoice bills them at
- * the overridden price, so the rate schedule of a contract has rows for them.
+ * Group values that overrides name. If the card has no rate for exactly these values, the invoice bills them at the
+ * overridden price, so the rate schedule of a contract has rows for them.
  */
 import { createHash } from 'node:crypto';
 import type { BillingFrequency, RateEntry } from '../../core/catalogue.ts';
@@ -21,21 +21,21 @@ interface NamedValues {
   readonly values: GroupValues;
 }
 
-/** The values that the overrides in force at one instant name. */
+/** The values named by the overrides in force at one instant. */
 export interface NamedByOverrides {
-  /** In the order of their places. Values of other keys than the product's pricing group key are left out. */
+  /** In their order. Values of keys other than the product's pricing group keys are dropped. */
   valuesOf(product: StoredProduct, billingFrequency: BillingFrequency | null): NamedValues[];
-  /** Products with a price of the contract's own, an OVERWRITE. */
+  /** Products with a contract-specific price, an OVERWRITE. */
   readonly overwrittenProductIds: readonly string[];
 }
 
-/** Overrides for usage that a commit pays for make no rate of the schedule. */
+/** Overrides for usage that a commit pays for create no rate of the schedule. */
 export function namedByOverrides(overrides: readonly Override[], at: Instant): NamedByOverrides {
   const inForce = overrides.filter(
     ({ startingAt, endingBefore, isCommitSpecific }) =>
       !isCommitSpecific && contains({ start: startingAt, end: endingBefore }, at),
   );
-  // Conditions on presentation values hold for part of the usage only, so they make no rate.
+  // Conditions on presentation values apply to only part of the usage, so they create no rate.
   const naming = inForce
     .flatMap(({ specifiers }) => specifiers)
     .filter(
@@ -65,12 +65,12 @@ export function namedByOverrides(overrides: readonly Override[], at: Instant): N
   };
 }
 
-/** Bytes of a place as JSON: it stands in the cursor of a page, which a URL has to hold. */
+/** Bytes of a place as JSON: it is part of a page's cursor, which has to fit into a URL. */
 const PLACE_BYTES_MAX = 300;
 
 /**
- * One text per set of pairs, by which rows of the same rate are ordered: `groupValuesKey` where that is short.
- * Longer ones stand before those, in the order of their SHA-256.
+ * One text per set of pairs, which orders the rows of the same rate: `groupValuesKey` if that is short. Longer ones
+ * precede, in the order of their SHA-256.
  */
 export function placeOf(values: GroupValues): string {
   const key = groupValuesKey(values);
@@ -79,12 +79,12 @@ export function placeOf(values: GroupValues): string {
     : `#${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** Whether the rate prices group values that have no separate rate. */
+/** Whether the rate prices group values without a separate rate. */
 export function isForAllOthers({ entry }: RateSegment): boolean {
   return Object.keys(entry.pricingGroupValues).length === 0;
 }
 
-/** The selectors, and for each the rates for all others that may stand in for what it selects. */
+/** The selectors, and for each one the fallback rates for the selected values. */
 export function withRatesForAllOthers(selectors: readonly RateSelector[]): RateSelector[] {
   return selectors.flatMap(({ pricingGroupValues, partialPricingGroupValues, ...rest }) => {
     const own = {
@@ -97,7 +97,7 @@ export function withRatesForAllOthers(selectors: readonly RateSelector[]): RateS
   });
 }
 
-/** The part of `interval` around `at` that none of the rates covers; null where one covers `at` itself. */
+/** The part of `interval` around `at` that none of the rates covers; null if one covers `at` itself. */
 export function outsideOf(
   rates: readonly RateEntry[],
   interval: OpenInterval,

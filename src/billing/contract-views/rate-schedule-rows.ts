@@ -1,6 +1,6 @@
 /**
- * The rows that the rate schedule of a contract may have, in their order: each rate of the card, after a rate
- * without group values the values that overrides name, and at the end the prices that only overrides set.
+ * The possible rows of a contract's rate schedule, in order: each rate of the card; after a rate without group values
+ * the values that overrides name; and at the end the prices that only overrides set.
  */
 import { assert } from '../../core/errors.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
@@ -17,9 +17,9 @@ import {
 import type { RatePosition, RateSegment } from '../rate-cards/read-rates.ts';
 import { isForAllOthers, type NamedByOverrides, outsideOf, placeOf } from './rate-schedule-named-values.ts';
 
-/** The place of a row; the last one of a page is its cursor. */
+/** The place of a row; that of the last row of a page is its cursor. */
 export interface ScheduleRowPosition extends RatePosition {
-  /** Among the rows of one rate; empty for a row of the card's. */
+  /** The place among the rows of one rate; empty for a row of the card. */
   readonly values: string;
 }
 
@@ -28,16 +28,16 @@ export interface CandidateRow {
   readonly position: ScheduleRowPosition;
   readonly product: StoredProduct;
   readonly pricingGroupValues: GroupValues;
-  /** The card's rate; null: it has none, so only an OVERWRITE sets a price. */
+  /** The card's rate; null: there is none, so only an OVERWRITE sets a price. */
   readonly listed: RateSegment | null;
-  /** In which `listed` is in force, or no rate without group values is. */
+  /** The time in which `listed` is in force, or no rate without group values is. */
   readonly interval: OpenInterval;
 }
 
-/** Prices without a rate stand after all identities of the card. */
+/** Prices without a rate follow all identities of the card. */
 const BEHIND_THE_CARD = Number.MAX_SAFE_INTEGER;
 
-/** Whether the card is read to its end with these rows. */
+/** Whether the card is exhausted at this place. */
 export function isBehindTheCard({ identity }: RatePosition): boolean {
   return identity === BEHIND_THE_CARD;
 }
@@ -46,7 +46,7 @@ export function isBehind(position: ScheduleRowPosition, after: ScheduleRowPositi
   return after === null || position.identity > after.identity || position.values > after.values;
 }
 
-/** The candidates of rates of the card, built as they are requested. */
+/** The candidates of rates of the card, built on demand. */
 export function* candidatesOfCard(
   segments: readonly RateSegment[],
   products: ReadonlyMap<string, StoredProduct>,
@@ -66,7 +66,9 @@ export function* candidatesOfCard(
   }
 }
 
-/** Candidates for usage that has no rate at `at` and that an OVERWRITE may price: without group values, and named. */
+/**
+ * Candidates for usage that has no rate at `at` and that an OVERWRITE may price: without group values, and named ones.
+ */
 export async function candidatesWithoutRate(
   db: Database,
   rateCardId: string,
@@ -100,7 +102,7 @@ function withoutValues(productId: string) {
   return { productId, pricingGroupValues: {}, billingFrequency: null };
 }
 
-/** The candidates without those whose values have a separate rate at `at`; others end where such a rate begins. */
+/** Drops candidates whose values have a separate rate at `at`; others end when such a rate begins. */
 export async function withoutOwnRates(
   db: Database,
   rateCardId: string,
@@ -122,7 +124,7 @@ function identityOf({ product, pricingGroupValues, listed }: CandidateRow) {
   return { productId: product.id, pricingGroupValues, billingFrequency };
 }
 
-/** A rate as the schedule shows it. */
+/** A rate as shown in the schedule. */
 export interface ShownRate {
   readonly entry: Pick<
     StoredRateEntry,

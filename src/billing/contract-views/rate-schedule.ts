@@ -45,7 +45,7 @@ export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly selectors: readonly RateSelector[];
 }
 
-/** A rate, and its price under the contract. */
+/** A rate with its price under the contract. */
 export interface ContractRate extends PricedSegment {
   readonly position: ScheduleRowPosition;
   readonly shown: ShownRate;
@@ -57,10 +57,10 @@ export interface RateSchedulePage extends Page<ContractRate, ScheduleRowPosition
 
 const NOTHING: RateSchedulePage = { rows: [], next: null, creditTypes: new Map() };
 
-/** Most rates handled at once. A page may need more rates than it shows, because not all are entitled. */
+/** Maximum rates processed at once. A page may need more rates than it shows, because some are not entitled. */
 const BATCH_MAX = 1_000;
 
-/** Refuses a contract that is not there (see `findContractOf`). A contract without a card has no rates. */
+/** Refuses a missing contract (see `findContractOf`). A contract without a card has no rates. */
 export async function readContractRates(
   { db, clock }: RowContext,
   input: RateScheduleInput,
@@ -89,7 +89,7 @@ export async function readContractRates(
   return pageOf(db, rows, input.limit);
 }
 
-/** One request, with what it is answered from. */
+/** One request with its data. */
 interface Schedule {
   readonly db: Database;
   readonly card: RateCard;
@@ -100,7 +100,7 @@ interface Schedule {
   readonly named: NamedByOverrides;
 }
 
-/** The rows of the card's rates: at least one more than the page holds, if there are enough. */
+/** The rows of the card's rates: at least one more than the page size, if there are enough. */
 async function cardRows(schedule: Schedule): Promise<ContractRate[]> {
   const { db, card, input, at, overrides } = schedule;
   const rows: ContractRate[] = [];
@@ -129,7 +129,7 @@ async function cardRows(schedule: Schedule): Promise<ContractRate[]> {
   return rows;
 }
 
-/** The first `wanted` rows of the page of these candidates. Later candidates are not looked at. */
+/** The first `wanted` rows of the page from these candidates. Later candidates are not processed. */
 async function pricedRows(
   schedule: Schedule,
   candidates: Iterable<CandidateRow>,
@@ -163,7 +163,7 @@ function isWanted(
   return isSelected(selectors, { productId: product.id, pricingGroupValues, billingFrequency, productTags });
 }
 
-/** No row where the price is not entitled, or where nothing sets one. */
+/** Null if the price is not entitled, or if nothing sets one. */
 function rowOf({ card, index, at }: Schedule, candidate: CandidateRow): ContractRate[] {
   const { position, product, pricingGroupValues, listed, interval } = candidate;
   const key = {
@@ -179,7 +179,7 @@ function rowOf({ card, index, at }: Schedule, candidate: CandidateRow): Contract
     : [{ position, shown: shownRate(candidate, card.id, priced.terms, at), ...priced }];
 }
 
-/** So that the segment of that row is read again: other rows may follow the same one. */
+/** Restarts at the segment of that row: other rows may follow in the same one. */
 function beginningOf(after: ScheduleRowPosition | null): RatePosition | null {
   return after === null ? null : { identity: after.identity, start: after.start - 1 };
 }

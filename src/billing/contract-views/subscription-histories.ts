@@ -35,15 +35,15 @@ export async function readQuantityHistory(
 }
 
 export interface SeatHistoryFilter {
-  /** The segment that contains it. Excludes the others. */
+  /** The segment that contains this instant. Mutually exclusive with the others. */
   readonly coveringDate: Instant | null;
-  /** Segments that are in force at or after it. */
+  /** Segments in force at or after this instant. */
   readonly startingAt: Instant | null;
-  /** Segments that are in force at or before it. */
+  /** Segments in force at or before this instant. */
   readonly endingBefore: Instant | null;
 }
 
-/** A time in which the same seats are assigned; `interval.end` is null where it continues. */
+/** An interval in which the same seats are assigned; `interval.end` is null if it continues. */
 export interface SeatHistorySegment {
   readonly interval: OpenInterval;
   readonly quantity: Decimal;
@@ -56,7 +56,7 @@ export interface SeatHistoryPosition {
 }
 
 /**
- * A page of the segments up to now, by start. Refuses an unknown customer, contract or subscription (`not_found`), and as
+ * A page of the segments so far, by start. Refuses an unknown customer, contract or subscription (`not_found`), and as
  * `InvalidArgument` a covering date with a range, and a subscription without seats.
  */
 export async function readSeatsHistory(

@@ -26,10 +26,10 @@ export interface ArchiveConfigurationsInput {
 }
 
 /**
- * Archives configurations, all or none; idempotent. Contracts that use them lose the configuration, are not
- * sent any more, and make no threshold purchases; archived contracts do not change. Refuses an unknown
- * customer (`not_found`), ids that are not the customer's, and configurations of more contracts than one call
- * may change (`invalid`).
+ * Archives configurations, all or none; idempotent. Contracts that use them lose the configuration, are no longer
+ * delivered, and make no threshold purchases; archived contracts do not change. Refuses an unknown customer
+ * (`not_found`), ids that are not the customer's, and configurations of more contracts than one call may change
+ * (`invalid`).
  */
 export async function archiveConfigurations(
   deps: BillingContext,

@@ -62,7 +62,7 @@ export async function archiveContractsOf(
   await changeLockedContracts(tx, deps, contracts, origin, (full) => archival(full, origin.now));
 }
 
-/** The history lists the contract, and the terms that were not archived before; it has no group for discounts. */
+/** The history lists the contract, and the terms that were still active; it has no group for discounts. */
 function archival(full: FullContract, now: Instant): ContractChange {
   const { commits, scheduledCharges } = full.terms;
   const active = commits.filter((commit) => commit.archivedAt === null);

@@ -1,6 +1,6 @@
 /**
- * The one way to change an existing contract: lock it, load it, compute its new state, and settle the change
- * with all its consequences (settle-contract.ts). Edits, end dates, usage filters and archiving use it.
+ * The only way to change an existing contract: lock it, load it, compute its new state, and settle the change with all
+ * its consequences (settle-contract.ts). Used by edits, end dates, usage filters and archiving.
  */
 import { assert, keyUsed } from '../../core/errors.ts';
 import type { Contract, FullContract } from '../../core/terms/contract.ts';
@@ -21,9 +21,8 @@ export interface ContractReference {
 }
 
 /**
- * Replaces the contract by the state that `change` returns, and settles it. `change` may refuse by throwing.
- * Returns the history entry. Refuses a missing contract (see `missingContract`), and what `settleContracts`
- * refuses.
+ * Replaces the contract by the state that `change` returns, and settles it. `change` may refuse by throwing. Returns
+ * the history entry. Refuses a missing contract (see `missingContract`), and the same as `settleContracts`.
  */
 export async function changeContract(
   tx: Transaction,
@@ -37,7 +36,7 @@ export async function changeContract(
     throw await missingContract(tx, customerId, contractId);
   }
   await holdGrants(tx, [contractId]);
-  // Which items are on issued invoices limits what may change.
+  // Items on issued invoices limit the possible changes.
   await holdScheduledInvoices(tx, [contractId]);
   const { uniquenessKey = null } = origin;
   const sameEdit = uniquenessKey === null ? null : await editWithKey(tx, uniquenessKey);
@@ -57,9 +56,8 @@ export const CONTRACTS_PER_CALL_MAX = 1_000;
 const CONTRACTS_PER_READ = 100;
 
 /**
- * Applies `change` to several contracts, which this transaction has locked in the order of their starts.
- * Processes them from the last to the first, so that a renewing contract is changed before the contract whose
- * rollovers it holds.
+ * Applies `change` to several contracts, which this transaction has locked in the order of their starts. Processes them
+ * from last to first, so that a renewing contract is changed before the contract whose rollovers it holds.
  */
 export async function changeLockedContracts(
   tx: Transaction,

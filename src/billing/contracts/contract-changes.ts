@@ -12,15 +12,15 @@ import { withEndDate } from './terms/truncate-terms.ts';
 
 export interface UpdateEndDateInput extends ContractReference {
   readonly changedBy: string;
-  /** Null: the contract has no end any more. */
+  /** Null: removes the end. */
   readonly endingBefore: Instant | null;
-  /** Whether the end may lie before the end of invoices that are finalized; they stay as they are. */
+  /** Whether the end may precede the end of finalized invoices, which do not change. */
   readonly allowEndingBeforeFinalizedInvoice: boolean;
 }
 
 /**
- * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a
- * finalized invoice where that is not allowed, and an archived contract.
+ * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a finalized
+ * invoice if that is not allowed, and an archived contract.
  */
 export async function updateEndDate(deps: BillingContext, input: UpdateEndDateInput): Promise<void> {
   const now = deps.clock.now();
@@ -34,7 +34,7 @@ export async function updateEndDate(deps: BillingContext, input: UpdateEndDateIn
   });
 }
 
-/** Refuses (`invalid`, naming `field`) an end date that the contract cannot have. */
+/** Refuses (`invalid`, naming `field`) an invalid end date of the contract. */
 export async function checkEndDate(
   tx: Transaction,
   { contract }: FullContract,
@@ -47,7 +47,7 @@ export async function checkEndDate(
   if (endingBefore === null) return;
   if (endingBefore <= contract.startingAt) throw invalid(field, 'must be after the contract starts');
   if (allowEndingBeforeFinalizedInvoice) return;
-  // Decisions here must still be right when this transaction commits.
+  // Decisions here must still be valid when this transaction commits.
   await holdNextFinalizations(tx, [contract]);
   const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
   if (issuedUntil !== undefined && endingBefore < issuedUntil) {
@@ -79,7 +79,7 @@ function withUsageFilter(full: FullContract, filter: UsageFilter): FullContract 
   return { ...full, terms: { ...full.terms, usageFilters } };
 }
 
-/** Refuses (`invalid`) an archived contract, which cannot be changed. */
+/** Refuses (`invalid`) an archived contract. */
 export function requireNotArchived({ contract }: FullContract): void {
   if (contract.archivedAt !== null) {
     throw new Refusal('invalid', `contract ${contract.id} is archived`);

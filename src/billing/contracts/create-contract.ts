@@ -37,7 +37,7 @@ import { type Renewal, renewContract } from './transitions.ts';
 
 export interface CreateContractInput extends RateCardReference {
   readonly customerId: string;
-  /** The package that the terms come from. */
+  /** The package of the terms. */
   readonly packageId: string | null;
   readonly name: string | null;
   readonly startingAt: Instant;
@@ -60,15 +60,15 @@ export interface CreateContractInput extends RateCardReference {
 }
 
 /**
- * Of one customer, those that ended included. Lists of invoices and contracts of a customer read all of them.
- * Customers that had more before keep them and get no further one.
+ * Maximum contracts of one customer, ended ones included. Lists of invoices and contracts of a customer read all of
+ * them. Customers with more keep them and get no further one.
  */
 const CONTRACTS_MAX = 1_000;
 
 /**
- * Refuses an unknown customer or rate card (`not_found`), invalid terms (`invalid`, naming the field), a
- * uniqueness key that was used before, a customer that has as many contracts as it may, and a custom field value that another object has (`conflict`). Nothing
- * is stored then.
+ * Refuses an unknown customer or rate card (`not_found`), invalid terms (`invalid`, naming the field), a uniqueness key
+ * that was used before, a customer with the maximum number of contracts, and a custom field value of another object
+ * (`conflict`). Nothing is stored then.
  */
 export async function createContract(
   deps: BillingContext,

@@ -1,11 +1,11 @@
-/** Finds the contract that an operation names, and refuses a missing one. */
+/** Finds the contract of an operation, and refuses a missing one. */
 import { notFound, type Refusal } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { findContract } from '../../store/contracts/contracts.ts';
 import { customerExists } from '../../store/customers/customers.ts';
 
-/** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
+/** The customer's contract, archived or not. Refuses a missing one (see `missingContract`). */
 export async function findContractOf(
   db: Database,
   customerId: string,
@@ -16,7 +16,7 @@ export async function findContractOf(
   throw await missingContract(db, customerId, contractId);
 }
 
-/** `CustomerNotFound` where there is no such customer, `ContractNotFound` where the customer has no such contract. */
+/** `CustomerNotFound` if the customer does not exist, `ContractNotFound` if the customer has no such contract. */
 export async function missingContract(
   db: Database | Transaction,
   customerId: string,

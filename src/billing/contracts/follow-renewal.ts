@@ -16,7 +16,7 @@ import { hasFinalizedInvoice } from '../../store/invoices/issued-periods.ts';
 import { findRolloverTarget, loadRolloverTargets, rolloversOf } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 
-/** The change of a contract that follows from a change of the contract it renews. */
+/** The change of a contract that results from a change of the contract it renews. */
 export interface FollowedRenewal {
   readonly before: FullContract;
   readonly after: FullContract;
@@ -25,9 +25,9 @@ export interface FollowedRenewal {
 }
 
 /**
- * The changes of renewing contracts that follow from the present `sources`. Locks the renewing contracts.
- * Before a renewal starts, all commits of its source roll over; afterwards only amounts of existing rollovers
- * change. Nothing changes once the newer contract has a finalized invoice or is archived.
+ * The changes of renewing contracts that result from the current `sources`. Locks the renewing contracts. Before a
+ * renewal starts, all commits of its source roll over; afterwards only amounts of existing rollovers change. Nothing
+ * changes once the newer contract has a finalized invoice or is archived.
  */
 export async function renewalsThatFollow(
   tx: Transaction,
@@ -110,8 +110,7 @@ const INVOICED = 'has rolled over to a contract that has a finalized invoice';
 
 /**
  * Refuses (`invalid`) changes of commits that their rollover forbids: of amounts once the newer contract has a
- * finalized invoice, of the purchase once the older contract has ended. `source` is the contract before the
- * change.
+ * finalized invoice, of the purchase once the older contract has ended. `source`: the contract before the change.
  */
 export async function refuseLateUpdates(
   tx: Transaction,

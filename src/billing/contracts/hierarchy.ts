@@ -4,7 +4,7 @@ import type { Contract, HierarchyInput } from '../../core/terms/contract.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { loadContracts, lockContract } from '../../store/contracts/contracts.ts';
 
-/** A parent and its children together. */
+/** Maximum size of a hierarchy: the parent and its children. */
 const NODES_MAX = 10;
 
 /**

@@ -1,4 +1,4 @@
-/** The rate card that a new contract is priced by: named by id, or by an alias as of the contract's start. */
+/** The rate card of a new contract: named by id, or by an alias as of the contract's start. */
 import { invalid, namesNothing, words } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { cardBehindAlias } from '../../rating/rates/alias-schedule.ts';
@@ -11,7 +11,7 @@ export interface RateCardReference {
   readonly rateCardAlias: string | null;
 }
 
-/** Null where neither is given. Refuses an unknown card or alias (`not_found`), and an archived card (`invalid`). */
+/** Null if neither is given. Refuses an unknown card or alias (`not_found`), and an archived card (`invalid`). */
 export async function resolveRateCard(
   db: Database | Transaction,
   { rateCardId, rateCardAlias }: RateCardReference,

@@ -1,6 +1,6 @@
 /**
  * Reopens a renewed contract when its renewal is archived (docs/explanation/contracts.md, "Archiving"): as if it had
- * not been renewed, as long as nothing was invoiced since.
+ * not been renewed, unless something was invoiced since.
  */
 import type { Contract, ContractTerms, FullContract } from '../../core/terms/contract.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
@@ -17,7 +17,7 @@ import { holdGrants } from './grants/grant-jobs.ts';
 import { type ChangeOrigin, settleContracts } from './settle-contract.ts';
 
 /**
- * Locks the contract that this one renews, before the contract itself is locked, as the order of locks asks. Null where it
+ * Locks the contract that this one renews, before the contract itself is locked, by the order of locks. Null if it
  * renews none, or was renewed itself.
  */
 export async function lockRenewedBy(tx: Transaction, contractId: string): Promise<Contract | null> {
@@ -28,8 +28,8 @@ export async function lockRenewedBy(tx: Transaction, contractId: string): Promis
 }
 
 /**
- * Reopens `from`, locked, whose `renewal` this transaction has archived. The link goes, so that `from` can be renewed
- * again. Nothing happens where either contract has a finalized invoice of the time since, or `from` is archived.
+ * Reopens `from`, locked, whose `renewal` this transaction has archived. The link is removed, so that `from` can be
+ * renewed again. Does nothing if either contract has a finalized invoice for the time since, or `from` is archived.
  */
 export async function reopenRenewed(
   tx: Transaction,
@@ -62,7 +62,7 @@ interface Versions {
   readonly ended: FullContract;
 }
 
-/** Terms that were not changed since the end are what they were before it; others stay as they are. */
+/** Terms that were not changed since the end are restored to their state before it; others stay as they are. */
 function reopened(present: FullContract, { before, ended }: Versions): FullContract {
   const restored = <Name extends TermList>(name: Name): ContractTerms[Name] =>
     restoredTerms<ContractTerms[Name][number]>(
@@ -105,7 +105,7 @@ function restoredTerms<Term extends { readonly id: string }>(
   return [...present.map((term) => (isAsCut(term) ? (was.get(term.id) ?? term) : term)), ...dropped];
 }
 
-/** Equal for equal terms, in whatever order their members were read. */
+/** Equal for equal terms, independent of the order of members. */
 function canonical(term: object): string {
   return JSON.stringify(term, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,6 @@
-/** Commits and credits that say what rolls over and of which nothing will: their access ends too early. */
+/**
+ * Warnings about commits and credits with a rollover setting that has no effect, because their access ends too early.
+ */
 import { ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract, Transition } from '../../core/terms/contract.ts';
@@ -8,10 +10,10 @@ import { loadCommits } from '../../store/balances/commits.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 
-/** For people to read, one for each. */
+/** Maximum warnings, one for each commit. */
 const WARNINGS_MAX = 20;
 
-/** The warnings of a contract that was created with these transitions, and of the contract that it renews. */
+/** The warnings for a contract created with these transitions, and for the contract that it renews. */
 export async function rolloverWarnings(
   db: Database,
   created: FullContract,
@@ -22,7 +24,9 @@ export async function rolloverWarnings(
   return [...own.map(nothingWillRoll), ...(await ofRenewed(db, created, transitions))].slice(0, WARNINGS_MAX);
 }
 
-/** The warnings of the terms that an edit has added or changed; of all terms if it has changed the end of the contract. */
+/**
+ * The warnings for terms that an edit has added or changed; for all terms if it has changed the end of the contract.
+ */
 export async function rolloverWarningsOfEdit(
   db: Database,
   { contractId, changes }: Pick<ContractEdit, 'contractId' | 'changes'>,
@@ -33,17 +37,17 @@ export async function rolloverWarningsOfEdit(
   return ofChanged(db, await loadCommits(db, { ids, includeArchived: false }));
 }
 
-/** The warnings of all commits and credits of a contract whose end has changed. */
+/** The warnings for all commits and credits of a contract whose end has changed. */
 export async function rolloverWarningsOfContract(db: Database, contractId: string): Promise<string[]> {
   return ofChanged(db, await loadCommits(db, { contractIds: [contractId], includeArchived: false }));
 }
 
-/** The warnings of an edited commit or credit, which belongs to a contract or to a customer. */
+/** The warning for an edited commit or credit of a contract or a customer. */
 export async function rolloverWarningsOfCommit(db: Database, id: string): Promise<string[]> {
   return ofChanged(db, await loadCommits(db, { ids: [id], includeArchived: false }));
 }
 
-/** Those of a customer do not roll over. */
+/** Commits of a customer do not roll over. */
 async function ofChanged(db: Database, commits: readonly Commit[]): Promise<string[]> {
   const ids = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
   const contracts = await loadContracts(db, { ids });
@@ -54,7 +58,10 @@ async function ofChanged(db: Database, commits: readonly Commit[]): Promise<stri
     .slice(0, WARNINGS_MAX);
 }
 
-/** A renewal takes what is open when it begins. Children of recurring terms end one after the other, as they are meant to. */
+/**
+ * A renewal rolls over the segments that are open when it begins. Children of recurring terms end one after the other
+ * by design.
+ */
 function endsWithContract(commit: Commit, end: Instant | null): boolean {
   if (end === null || !isToRoll(commit) || commit.rolledOverFrom !== null) return false;
   return commit.accessSchedule.segments.every(({ endingBefore }) => endingBefore <= end);

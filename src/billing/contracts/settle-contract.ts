@@ -1,7 +1,7 @@
 /**
  * Stores a created or changed contract with all consequences, in one transaction (docs/explanation/contracts.md, "What
- * follows from a change"). Creation and every kind of change end here; nothing else writes the terms, versions
- * and history of contracts. New consequences of every change belong here.
+ * follows from a change"). Creation and every kind of change end here; nothing else writes the terms, versions and
+ * history of contracts. New consequences of every change belong here.
  *
  * Lock order, common to all transactions: contracts, from the older to those that renew them; then jobs; then balances
  * (`lockBalances`); then commits; then custom field keys, which other requests wait for.
@@ -29,9 +29,9 @@ import { planGrants, withGrantsOf } from './grants/grant-jobs.ts';
 export interface ChangeOrigin {
   readonly now: Instant;
   readonly changedBy: string;
-  /** Of an edit, in the key space of edits. */
+  /** The uniqueness key of an edit, in the key space of edits. */
   readonly uniquenessKey?: string | null;
-  /** Makes the change an amendment; see `ContractEdit`. */
+  /** Marks the change as an amendment; see `ContractEdit`. */
   readonly amendmentStartingAt?: Instant;
 }
 
@@ -41,26 +41,26 @@ export interface ContractChange {
   readonly changes: Partial<ContractChanges>;
   /** Custom fields of objects that the change creates. */
   readonly newFields?: readonly ObjectFields[];
-  /** Set on the contract itself; its others stay. */
+  /** Set on the contract itself; its other fields stay. */
   readonly ownFields?: CustomFields;
 }
 
 export interface SettledChange extends ContractChange {
-  /** The locked contract as it was, or null for a new one, whose header is stored already. */
+  /** The former state, locked; null for a new contract, whose header is stored already. */
   readonly before: FullContract | null;
 }
 
 /** The stored state. */
 export interface Settled {
-  /** The states after the changes, with what their recurring terms have created. In the order of the changes. */
+  /** The states after the changes, including the children of their recurring terms. In the order of the changes. */
   readonly states: readonly FullContract[];
   /** The history entries, one per change of an existing contract. */
   readonly edits: readonly ContractEdit[];
 }
 
 /**
- * Stores the states after the changes with all consequences. Refuses a uniqueness key that an edit used before, and a custom field value that another
- * object has (`conflict`).
+ * Stores the states after the changes with all consequences. Refuses a uniqueness key that an edit used before, and a
+ * custom field value of another object (`conflict`).
  */
 export async function settleContracts(
   tx: Transaction,
@@ -108,7 +108,7 @@ export async function settleContracts(
   return { states: changes.map(({ after }) => after), edits };
 }
 
-/** Whether the contract may have a scheduled invoice, or have had one: a new one has only what its terms bring. */
+/** Whether the contract may have, or have had, a scheduled invoice: a new one has only those of its terms. */
 function mayBeScheduled({ before, after: { terms } }: SettledChange): boolean {
   const invoiced = [terms.commits, terms.scheduledCharges, terms.professionalServices, terms.subscriptions];
   return before !== null || invoiced.some(({ length }) => length > 0);

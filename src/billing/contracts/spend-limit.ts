@@ -1,4 +1,4 @@
-/** The spend limit of a contract, which holds are judged by where no balance may pay (docs/explanation/holds.md). */
+/** The spend limit of a contract, which applies to holds if no balance may pay (docs/explanation/holds.md). */
 import { isFiat, USD_CENTS } from '../../core/credit-types.ts';
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { SpendLimit } from '../../core/terms/contract.ts';
@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 
-/** With its unit. Refuses (`invalid`) an unknown unit, and one that nothing of the contract is charged in. */
+/** The limit with its unit. Refuses (`invalid`) an unknown unit, and one in which the contract has no charges. */
 export async function spendLimitOf(
   db: Database | Transaction,
   limit: SpendLimit | null,
@@ -21,7 +21,7 @@ export async function spendLimitOf(
   return { ...limit, creditTypeId: currency };
 }
 
-/** Checks that are possible before there is a rate card. */
+/** Checks that need no rate card. */
 export async function checkSpendLimitUnit(
   db: Database | Transaction,
   { creditTypeId }: SpendLimit,

@@ -1,4 +1,4 @@
-/** The names that answers show with the terms of contracts, those of the objects they refer to, and custom fields. */
+/** The names shown with the terms of contracts, those of the objects they refer to, and custom fields. */
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Contract, ContractTerms } from '../../core/terms/contract.ts';
@@ -14,13 +14,13 @@ import { loadProducts } from '../../store/products/products.ts';
 export interface TermNames {
   readonly products: ReadonlyMap<string, string>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
-  /** The present values, also in earlier states: fields belong to the object. */
+  /** The current values, also for earlier states: fields belong to the object. */
   readonly customFields: CustomFieldsById;
   /** The issued invoice that an item of an invoice schedule is on, by item. */
   readonly invoiceIds: ReadonlyMap<string, string>;
 }
 
-/** The products' names and the custom fields as they are now, and the pricing units. */
+/** The current names of products, the current custom fields, and the pricing units. */
 export async function loadNames(
   db: Database,
   states: readonly { readonly contract?: Contract; readonly terms: ContractTerms }[],

@@ -19,14 +19,14 @@ import { withEndDate } from './terms/truncate-terms.ts';
 export interface Renewal {
   /** The amounts that the older contract rolls over to the newer one. */
   readonly rollovers: readonly Commit[];
-  /** The end of the older contract, to be settled with the newer one; none where it has ended by then. */
+  /** The change that ends the older contract, to be settled with the newer one; empty if it has ended by then. */
   readonly ended: readonly SettledChange[];
 }
 
 /**
- * Links a new contract, whose header is stored, to the one it renews, which ends where the new one starts.
- * Refuses (`invalid`) one that is archived, renewed before, or starts later, and a start before the end of
- * a finalized invoice of it: both contracts would bill the same usage.
+ * Links a new contract, whose header is stored, to the one it renews, which ends at the start of the new one. Refuses
+ * (`invalid`) one that is archived, renewed before, or starts later, and a start before the end of a finalized invoice
+ * of it: both contracts would bill the same usage.
  */
 export async function renewContract(
   tx: Transaction,
@@ -64,7 +64,7 @@ export async function renewContract(
   return { rollovers, ended: [{ before, after, changes: { endingBefore: startingAt } }] };
 }
 
-/** The contract before its end, with the amounts that the end leaves to children of recurring terms that are ahead. */
+/** The contract before its end, with the amounts that the end leaves to upcoming children of recurring terms. */
 function withUpcoming(before: FullContract, ended: FullContract, now: Instant): FullContract {
   const upcoming = new Map(upcomingGrants(ended, now).map((child) => [child.id, child]));
   const commits = before.terms.commits.map((commit) => upcoming.get(commit.id) ?? commit);

@@ -11,7 +11,7 @@ import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import { insertCreditType, listCustomCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { RowContext } from '../billing-context.ts';
 
-/** Where a page ended: in the frequent currencies or at their end, in the custom units, in the other currencies. */
+/** The end of a page: in the frequent currencies or at their end, in the custom units, in the other currencies. */
 export type PricingUnitPosition =
   | { readonly currencies: number }
   | KeysetPosition
@@ -22,8 +22,8 @@ export interface PricingUnit extends CreditType {
 }
 
 /**
- * US cents and other frequent currencies, custom units in the order in which they were created, then all other
- * currencies: there are more of them than a page has, and a client that reads one page finds its custom units on it.
+ * US cents and other frequent currencies, custom units in the order of creation, then all other currencies, which are
+ * more than a page: a client that reads only one page finds its custom units on it.
  */
 export async function listPricingUnits(
   deps: Pick<RowContext, 'db'>,
@@ -55,7 +55,7 @@ function currencies(all: readonly CreditType[], skipped: number, count: number):
   return all.slice(skipped, skipped + count).map((fiat) => ({ ...fiat, isCurrency: true }));
 }
 
-/** Makes a custom pricing unit. Refuses a name that another unit or a currency has (`conflict`). */
+/** Creates a custom pricing unit. Refuses a name of another unit or a currency (`conflict`). */
 export async function createPricingUnit(deps: RowContext, name: string): Promise<CreditType> {
   const unit = { id: newId(), name, createdAt: deps.clock.now() };
   const currency = FIAT_CREDIT_TYPES.find((fiat) => fiat.name === name);

@@ -7,19 +7,19 @@ import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices/i
 import { holdFinalization } from '../invoice-queue/finalization.ts';
 import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 
-/** Contracts read at once: an id does not say which contract it was derived from. */
+/** Contracts read at once: an id does not show the contract that it was derived from. */
 const CONTRACTS_PER_READ = 1_000;
 
 /**
- * Prevents the finalization of a draft until the transaction ends, so that it is finalized with the new values.
- * Refuses an issued invoice (`invalid`), and an unknown one (`not_found`).
+ * Prevents the finalization of a draft until the transaction ends, so that it is finalized with the new values. Refuses
+ * an issued invoice (`invalid`), and an unknown one (`not_found`).
  */
 export async function holdDraftInvoice(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
   await refuseIssued(tx, invoiceId);
   const target = await findDraft(tx, invoiceId, now);
   if (target === null) throw notFound('invoice', invoiceId);
   await holdFinalization(tx, target);
-  // It may have been finalized while it was looked for.
+  // It may have been finalized during the search.
   await refuseIssued(tx, invoiceId);
 }
 

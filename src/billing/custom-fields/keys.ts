@@ -18,13 +18,13 @@ import type { RowContext } from '../billing-context.ts';
 export interface AddKeyInput {
   readonly entity: CustomFieldEntity;
   readonly key: string;
-  /** Whether a value may be held by one object only, archived ones included. */
+  /** Whether a value may belong to one object only, archived ones included. */
   readonly enforceUniqueness: boolean;
 }
 
 /**
- * Declares a key, which starts without values also where it was declared before. Refuses one that is
- * declared now (`conflict`): uniqueness cannot be turned on or off, and one key too many (`invalid`).
+ * Declares a key, which starts without values even if it was declared before. Refuses one that is declared now
+ * (`conflict`), because uniqueness cannot be changed, and one that exceeds the limit (`invalid`).
  */
 export async function addKey(deps: RowContext, input: AddKeyInput): Promise<void> {
   const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), ['key']));
@@ -35,7 +35,7 @@ export async function addKey(deps: RowContext, input: AddKeyInput): Promise<void
   }
 }
 
-/** Returns false where the key is declared already. Refuses one key too many (`invalid`, naming `field`). */
+/** Returns false if the key is declared already. Refuses one that exceeds the limit (`invalid`, naming `field`). */
 export async function declareKey(
   tx: Transaction,
   input: AddKeyInput,
@@ -52,7 +52,7 @@ export async function declareKey(
   return true;
 }
 
-/** Withdraws a key: its values are out of reach for good. Refuses a key that is not declared (`invalid`). */
+/** Removes a key: its values become inaccessible permanently. Refuses a key that is not declared (`invalid`). */
 export async function removeKey(
   deps: RowContext,
   { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
@@ -63,7 +63,7 @@ export async function removeKey(
   }
 }
 
-/** A page of declared keys, in the order of declaration. `entities` null: of all. */
+/** A page of declared keys, in the order of declaration. `entities` null: all. */
 export async function listKeys(
   deps: Pick<RowContext, 'db'>,
   entities: readonly CustomFieldEntity[] | null,

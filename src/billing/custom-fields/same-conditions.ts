@@ -9,8 +9,8 @@ interface FieldFilter {
 }
 
 /**
- * Refuses (`invalid`, naming `field`) filters that differ between kinds of balances: a balance is of one kind only, so
- * filters of several kinds are one condition, which all of them name. Those of contracts are about another object.
+ * Refuses (`invalid`, naming `field`) filters that differ between kinds of balances: a balance has one kind only, so
+ * filters of several kinds are one condition, which all of them repeat. Filters of contracts apply to another object.
  */
 export function checkSameConditions(filters: readonly FieldFilter[], field: FieldPath): void {
   const ofBalances = filters.filter(({ entity }) => entity !== 'Contract');

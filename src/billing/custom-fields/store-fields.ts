@@ -15,8 +15,8 @@ import {
 } from '../../store/custom-fields/custom-fields.ts';
 
 /**
- * Stores the fields of objects that were just created. Refuses a key that is not declared (`invalid`) and a
- * value that another object holds (`conflict`), both naming the field.
+ * Stores the fields of objects that were just created. Refuses a key that is not declared (`invalid`) and a value of
+ * another object (`conflict`), both naming the field.
  */
 export async function storeCustomFields(tx: Transaction, objects: readonly ObjectFields[]): Promise<void> {
   const placed = await placedValues(tx, objects);
@@ -25,7 +25,7 @@ export async function storeCustomFields(tx: Transaction, objects: readonly Objec
   await insertAll(tx, placed);
 }
 
-/** Sets fields of objects that exist; their others stay. Refuses what `storeCustomFields` refuses. */
+/** Sets fields of existing objects; their other fields stay. Refuses the same as `storeCustomFields`. */
 export async function mergeCustomFields(tx: Transaction, objects: readonly ObjectFields[]): Promise<void> {
   const placed = await placedValues(tx, objects);
   await lockKeys(tx, keyIdsOf(placed), 'alone');
@@ -33,7 +33,7 @@ export async function mergeCustomFields(tx: Transaction, objects: readonly Objec
   await insertAll(tx, placed);
 }
 
-/** A value, and where it stands in the request. */
+/** A value with its path in the request. */
 interface PlacedValue extends CustomFieldValue {
   readonly entity: CustomFieldEntity;
   readonly field: FieldPath;

@@ -1,4 +1,4 @@
-/** Use cases of the values of custom fields on objects that exist. */
+/** Use cases of custom field values of existing objects. */
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -19,9 +19,9 @@ interface ObjectReference {
 }
 
 /**
- * Sets values of an object; its others stay. All are set or none. Refuses an unknown object (`not_found`),
- * one whose fields are frozen, a key that is not declared (`invalid`, naming the field), and a value that
- * another object holds, archived ones included (`conflict`).
+ * Sets values of an object; its other values stay. All are set or none. Refuses an unknown object (`not_found`), one
+ * whose fields are frozen, a key that is not declared (`invalid`, naming the field), and a value of another object,
+ * archived ones included (`conflict`).
  */
 export async function setValues(
   deps: RowContext,
@@ -33,7 +33,7 @@ export async function setValues(
   });
 }
 
-/** Deletes values of an object; keys that it has no value for are fine. Refuses what `setValues` refuses. */
+/** Deletes values of an object; keys without a value are ignored. Refuses the same as `setValues`. */
 export async function deleteValues(
   deps: RowContext,
   { keys, ...object }: ObjectReference & { readonly keys: readonly string[] },
@@ -51,7 +51,7 @@ export async function deleteValues(
   });
 }
 
-/** Refuses (`not_found`) an object that does not exist, and (`invalid`) one whose fields never change. */
+/** Refuses (`not_found`) an object that does not exist, and (`invalid`) one with immutable fields. */
 async function requireObject(deps: RowContext, tx: Transaction, object: ObjectReference): Promise<void> {
   const { entity, entityId } = object;
   if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());

@@ -1,4 +1,4 @@
-/** Objects as answers show them: with their custom fields, read in one query for any number of objects. */
+/** Adds custom fields to objects for answers, in one query for any number of objects. */
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
 import type { Page } from '../../core/paging.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../../store/base/database.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import type { RowContext } from '../billing-context.ts';
 
-/** The fields of objects that an answer only names, such as the products of rates. */
+/** The fields of objects that an answer only refers to, such as the products of rates. */
 export function customFieldsOfObjects(
   { db }: Pick<RowContext, 'db'>,
   ids: readonly string[],

@@ -5,7 +5,7 @@ import { holdCustomer } from '../../store/customers/customers.ts';
 
 /**
  * Refuses an unknown customer (`CustomerNotFound`) and an archived one (`invalid`). Locks the customer: archiving it
- * either waits and finds what this transaction adds, or comes first.
+ * either waits and sees the additions of this transaction, or precedes it.
  */
 export async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
   const customer = await holdCustomer(tx, customerId);

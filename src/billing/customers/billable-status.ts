@@ -1,4 +1,4 @@
-/** Settings of customers that say whether and how their invoices are delivered. */
+/** Settings of customers for the delivery of their invoices. */
 import type { BillableStatus } from '../../core/billing-providers.ts';
 import { notFound } from '../../core/errors.ts';
 import { leaveInvoicesInDraft, setBillableStatus } from '../../store/customers/customers.ts';
@@ -13,7 +13,9 @@ export async function setCustomerBillableStatus(
   if (!(await setBillableStatus(db, id, status))) throw notFound('customer', id);
 }
 
-/** Whether Stripe's invoices of the customer stay drafts; null: as for all. Refuses an unknown customer (`not_found`). */
+/**
+ * Whether Stripe's invoices of the customer stay drafts; null: the default. Refuses an unknown customer (`not_found`).
+ */
 export async function setLeavesInvoicesInDraft(
   { db }: Pick<RowContext, 'db'>,
   id: string,

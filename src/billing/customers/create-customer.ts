@@ -15,15 +15,15 @@ import { replaceAliases, uniqueAliases } from './ingest-aliases.ts';
 export interface CreateCustomerInput {
   readonly name: string;
   readonly ingestAliases: readonly string[];
-  /** Deprecated by the API: counts as the first ingest alias. */
+  /** Deprecated by the API: treated as the first ingest alias. */
   readonly externalId: string | null;
   readonly customFields: Readonly<Record<string, string>>;
   readonly billingConfigurations: readonly BillingConfigurationInput[];
 }
 
 /**
- * Refuses undeclared custom fields and unsound configurations (`invalid`), and an alias or the value of a
- * custom field that another customer holds, archived ones included (`conflict`, naming it).
+ * Refuses undeclared custom fields and invalid configurations (`invalid`), and an alias or custom field value of
+ * another customer, archived ones included (`conflict`, naming it).
  */
 export async function createCustomer(
   deps: ConfigurationContext,

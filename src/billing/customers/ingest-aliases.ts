@@ -1,7 +1,6 @@
 /**
- * Ingest aliases: the names that identify a customer in usage events. An alias has one owner, possibly an
- * archived customer. Events are matched when they are read, so all usage of an alias belongs to its present
- * owner.
+ * Ingest aliases: the names that identify a customer in usage events. An alias has one owner, possibly an archived
+ * customer. Events are matched when they are read, so all usage of an alias belongs to its current owner.
  */
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
@@ -38,7 +37,7 @@ export async function setIngestAliases(
   });
 }
 
-/** For use inside a transaction that also makes or locks the customer. Throws, to roll it back, on a conflict. */
+/** For use inside a transaction that also creates or locks the customer. Throws, to roll it back, on a conflict. */
 export async function replaceAliases(
   tx: Transaction,
   customerId: string,
@@ -58,8 +57,8 @@ export async function replaceAliases(
 }
 
 /**
- * The same aliases in the same order, each once, UUIDs in lower case: events come under them so. `present` are those that
- * the customer has: earlier versions stored UUIDs as they were sent, and events under them.
+ * The same aliases in the same order, without duplicates, UUIDs in lower case like in events. `present`: existing
+ * aliases of the customer: earlier versions stored UUIDs as they were sent, with their events.
  */
 export function uniqueAliases(aliases: readonly string[], present: readonly string[] = []): string[] {
   return [...new Set(aliases.map((alias) => (present.includes(alias) ? alias : withoutUuidCase(alias))))];

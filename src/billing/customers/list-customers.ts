@@ -1,4 +1,4 @@
-/** Lists customers, all of them or those that a text finds. */
+/** Lists customers: all of them or the matches of a search. */
 import { invalid } from '../../core/errors.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import { type FoundPosition, searchCustomers } from '../../store/customers/customer-search.ts';
@@ -16,8 +16,8 @@ export interface CustomerPosition extends KeysetPosition {
 }
 
 /**
- * A page of the customers that pass every given condition; an empty list of ids passes none. With `search` those that fit
- * best come first.
+ * A page of the customers that match every given condition; an empty list of ids matches none. With `search` the best
+ * matches are first.
  */
 export async function listCustomers(
   deps: Pick<RowContext, 'db'>,

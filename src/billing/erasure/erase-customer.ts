@@ -1,6 +1,6 @@
 /**
- * Erases a customer (docs/how-to/erasure.md): what identifies it goes from PostgreSQL at once, and from its events by a
- * job. Issued invoices stay as they are.
+ * Erases a customer (docs/how-to/erasure.md): identifying data are removed from PostgreSQL at once, and from its events
+ * by a job. Issued invoices stay as they are.
  */
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -24,7 +24,7 @@ import type { BillingContext } from '../billing-context.ts';
 import { draftPlaces } from '../invoices/drafts/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';
 
-/** The answer to a repeated request with an Idempotency-Key whose stored answer had the customer in it. */
+/** The answer to a repeated request with an Idempotency-Key whose stored answer contained the customer. */
 const ANSWER_ERASED = {
   status: 409,
   body: JSON.stringify({
@@ -33,8 +33,8 @@ const ANSWER_ERASED = {
 };
 
 /**
- * Erases the customer and archives it, without voiding its invoices. Repeating it erases what has come since. Refuses an
- * unknown customer (`not_found`), and one that is not invoiced to the end (`invalid`, naming the contract).
+ * Erases the customer and archives it, without voiding its invoices. Repeating it erases newer data. Refuses an unknown
+ * customer (`not_found`), and one with uninvoiced usage (`invalid`, naming the contract).
  */
 export async function eraseCustomer(deps: BillingContext, customerId: string): Promise<void> {
   await deps.db.transaction(async (tx) => {

@@ -1,7 +1,6 @@
 /**
  * The job that erases the events of a customer (docs/how-to/erasure.md). Events keep their ids, so that each still
- * counts once. Repeating it changes nothing more, so a process that is killed in between leaves a job that is done
- * again.
+ * counts once. Idempotent, so a killed process leaves a job that is repeated.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -25,7 +24,7 @@ export const ERASE_EVENTS_JOB = 'erase_events';
 
 const payloadSchema = z.object({ customer_id: z.uuid(), refs: z.array(z.string()) });
 
-/** Each has a separate key: a later one may know other aliases. */
+/** Each has a separate key: a later one may include other aliases. */
 export function eraseEventsJob(customerId: string, refs: readonly string[], runAt: Instant): NewJob {
   const payload = { customer_id: customerId, refs };
   return { kind: ERASE_EVENTS_JOB, key: `${customerId}:${randomUUID()}`, subject: null, runAt, payload };
@@ -40,7 +39,7 @@ export async function eraseEvents(deps: BillingContext, jobs: readonly Job[]): P
   }
 }
 
-/** As the audit log tells it. */
+/** The change for the audit log. */
 export function erasedChange({ payload }: Job): SystemChange {
   const { customer_id: resourceId } = payloadSchema.parse(payload);
   const description = 'Erase the properties of events';
@@ -50,9 +49,7 @@ export function erasedChange({ payload }: Job): SystemChange {
 /** More than any customer has. */
 const INVOICES_MAX = 100_000;
 
-/**
- * The properties that explain the finalized usage invoices: those that the metrics of their lines and warnings read.
- */
+/** The properties that explain the finalized usage invoices: those read by the metrics of their lines and warnings. */
 async function neededProperties(db: Database, customerId: string): Promise<KeptProperties[]> {
   const heads = await listInvoiceHeads(
     db,
@@ -83,13 +80,13 @@ async function keptFor(db: Database, invoice: IssuedInvoice): Promise<KeptProper
     versions.flatMap(({ billableMetricId }) => billableMetricId ?? []),
   );
   const names = [...metrics.values()].map(propertiesOf);
-  // Of a query it is not known which ones it reads.
+  // It is unknown which properties a query reads.
   if (names.includes(null)) return { within, names: null };
   const filters = contract.usageFilters.map(({ groupKey }) => groupKey);
   return { within, names: [...new Set([...names.flatMap((some) => some ?? []), ...filters])] };
 }
 
-/** Null for all. A path into nested values (`a.b`) reads the property `a`, or one of the whole name. */
+/** Null for all. A path into nested values (`a.b`) reads the property `a`, or one with the whole name. */
 function propertiesOf(metric: BillableMetric): string[] | null {
   if (metric.kind === 'sql') return null;
   const { propertyFilters, aggregationKey, groupKeys } = metric;

@@ -1,7 +1,8 @@
 /**
- * The invoices of the time of an event, and the lines on them that count it (docs/explanation/events.md, "Where an event is billed").
+ * The invoices for the time of an event, and the lines on them that count it (docs/explanation/events.md, "Where an
+ * event is billed").
  *
- * As in event search, the present metrics, products and aliases decide.
+ * As in event search, current metrics, products and aliases apply.
  */
 import { type Decimal, ONE, parseUsageDecimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -42,7 +43,7 @@ interface EventLine {
   readonly invoice: InvoiceWithWarnings;
   readonly line: UsageLine;
   readonly metric: StoredMetric;
-  /** The part of the event in the quantity; null if it is no separate part, as of a maximum or a converted quantity. */
+  /** The event's part of the quantity; null if it is not separable, as in a maximum or a converted quantity. */
   readonly quantity: Decimal | null;
   /** Quantity times unit price; null also if the usage of the product is on several lines, as with tiers. */
   readonly amount: Decimal | null;
@@ -57,8 +58,8 @@ export interface EventBilling {
 }
 
 /**
- * Where the event that was accepted under this id is billed. Refuses (`not_found`) an id without an event within the
- * deduplication window, and (`too_large`) more than 100 invoices of its time.
+ * The lines that bill the event accepted under this id. Refuses (`not_found`) an id without an event within the
+ * deduplication window, and (`too_large`) more than 100 invoices for its time.
  */
 export async function eventBilling(deps: BillingContext, transactionId: string): Promise<EventBilling> {
   const view = (await searchEvents(deps, [transactionId])).find(({ isDuplicate }) => !isDuplicate);
@@ -86,7 +87,7 @@ export async function eventBilling(deps: BillingContext, transactionId: string):
   };
 }
 
-/** The finalized usage invoices and the drafts of the customer whose period has the instant. */
+/** The finalized usage invoices and the drafts of the customer whose period contains the instant. */
 async function invoicesAt(
   deps: BillingContext,
   customerId: string,
@@ -115,7 +116,7 @@ async function invoicesAt(
   return [...issued, ...(await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings)];
 }
 
-/** How products count the event, by product. */
+/** How the event counts, by product. */
 type Counted = ReadonlyMap<string, { readonly metric: StoredMetric; readonly isConverted: boolean }>;
 
 /** The products on these invoices, or in their warnings, whose metric at the time of the event counts it. */
@@ -153,7 +154,7 @@ function countedLine(
   return known === undefined || !hasValues(event, line) ? [] : [{ invoice, line, ...known }];
 }
 
-/** `others`: the lines of its product, itself among them. */
+/** `others`: the lines of its product, including itself. */
 function withContribution(
   { isConverted, ...counted }: CountedLine,
   event: StoredEvent,
@@ -164,7 +165,7 @@ function withContribution(
   return { ...counted, quantity, amount };
 }
 
-/** The part of the event in a count or a sum; null for everything else. */
+/** The event's part of a count or a sum; null for everything else. */
 function contribution(metric: StoredMetric, { properties }: StoredEvent): Decimal | null {
   if (metric.kind !== 'streaming') return null;
   if (metric.aggregation === 'COUNT') return ONE;

@@ -1,4 +1,4 @@
-/** The stored events of all customers or of one, the newest first, each with its present customer. */
+/** The stored events of all customers or of one, newest first, each with its current customer. */
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 import {
@@ -22,7 +22,7 @@ interface EventOfOwner {
   readonly customer: UsageOwnerName | null;
 }
 
-/** The time that is read first, and further ones as long as the page is not full. */
+/** Days that are read: the first range, and the next one if the page is not full. */
 const DAYS_READ = [35, 400] as const;
 /** Events may be a day ahead of the clock. */
 const AHEAD_DAYS = 2;

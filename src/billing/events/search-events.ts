@@ -1,7 +1,7 @@
 /**
- * Finds events by transaction id, with the customer and the metrics that they count for (docs/explanation/events.md).
+ * Finds events by transaction id, with their customer and the metrics that count them (docs/explanation/events.md).
  *
- * As in usage, the present customers and metrics decide, so a moved alias or a new metric changes the answer.
+ * As for usage, current customers and metrics apply, so a moved alias or a new metric changes the answer.
  */
 import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -17,38 +17,38 @@ import type { BillingContext } from '../billing-context.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 import { unpricedReasons } from '../token-billing/unpriced-uses.ts';
 
-/** The search of events takes as many ids as one ingest request has events. */
+/** The search of events accepts as many ids as one ingest request has events. */
 export const EVENT_SEARCH_IDS_MAX = 100;
-/** Of one id; who repeats more has seen enough. */
+/** Maximum repeats shown for one id. */
 const REPEATS_SHOWN_MAX = 100;
-/** Answers of one search, events times metrics: some 30 MB of JSON. */
+/** Maximum results of one search, events times metrics: some 30 MB of JSON. */
 const DECISIONS_MAX = 100_000;
 
 type MatchedMetric = WithCustomFields<StoredMetric>;
 
 interface UnmatchedMetric {
   readonly metric: StoredMetric;
-  /** The first rule that the event fails, for people to read. */
+  /** The first rule that the event fails, as text for people. */
   readonly reason: string;
 }
 
 export interface EventView {
-  /** Names this row; the same in every search. */
+  /** Identifies this row; stable across searches. */
   readonly id: string;
   readonly event: StoredEvent;
   readonly isDuplicate: boolean;
   readonly customer: UsageOwnerName | null;
   /** The metrics whose usage counts this event, archived ones included. */
   readonly matched: readonly MatchedMetric[];
-  /** Why tokens of a token-billing event have no price; null where they have, and for other events. */
+  /** Why tokens of a token-billing event have no price; null if they have one, and for other events. */
   readonly unpricedReason: string | null;
-  /** The metrics that are not archived and do not count it; empty for a duplicate, which nothing counts. */
+  /** The active metrics that do not count it; empty for a duplicate, which nothing counts. */
   readonly unmatched: readonly UnmatchedMetric[];
 }
 
 /**
- * The events accepted within the window that have these ids, in the order of the ids; each followed by the
- * repeats of it that were seen. Refuses (`too_large`) more events and metrics than one answer can hold.
+ * The events accepted within the window with these ids, in the order of the ids; each followed by its recorded repeats.
+ * Refuses (`too_large`) more events and metrics than one answer can hold.
  */
 export async function searchEvents(
   deps: BillingContext,
@@ -56,7 +56,7 @@ export async function searchEvents(
 ): Promise<EventView[]> {
   const { db, usageSource, clock, windowDays, repeats } = deps;
   const ids = [...new Set(transactionIds)];
-  // Ids are remembered in whole seconds: one accepted in this second or later is known now.
+  // Ids are kept in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
   await repeats.flush();
   const [{ accepted: events, repeats: duplicates }, metrics] = await Promise.all([

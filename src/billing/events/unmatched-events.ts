@@ -1,4 +1,4 @@
-/** Events that belong to nobody: no customer has their id or alias now (docs/explanation/events.md). */
+/** Events without a customer: no customer has their id or alias now (docs/explanation/events.md). */
 import { invalid } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
@@ -7,16 +7,16 @@ import type { UsedRef, UsedRefPosition } from '../../metering/events/used-refs.t
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { BillingContext } from '../billing-context.ts';
 
-/** The longest range of one question, and what is looked at unless it is said. */
+/** The maximum range of one request, which is also the default. */
 export const UNMATCHED_DAYS_MAX = 35;
 const REFS_PER_READ = 5_000;
-/** The most names that one answer looks at. Each read counts the events of all names that follow. */
+/** Maximum names that one request reads. Each read counts the events of all following names. */
 const REFS_PER_ANSWER = 50_000;
 
 type Deps = Pick<BillingContext, 'db' | 'usageSource' | 'eventFacts' | 'clock'>;
 
 /**
- * A page by name. It has few rows, or none, if 50,000 names with a customer were looked at before it was full. Null: the
+ * A page by name. It has few rows, or none, if 50,000 names with a customer were read before it was full. Null: the
  * last 35 days. Refuses an empty range, a longer one, and one whose events retention has removed.
  */
 export async function listUnmatchedEvents(

@@ -1,4 +1,4 @@
-/** Tells operators of what invoices leave out although nobody decided so: in the log, and in figures. */
+/** Reports usage and terms that invoices leave out unintentionally to operators: in the log, and in metrics. */
 import type { Logger } from 'pino';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import { formatInstant } from '../../core/time.ts';
@@ -8,7 +8,7 @@ export interface InvoiceAlarms {
   computed(invoice: Invoice, warnings: readonly InvoiceWarning[]): void;
   /** A draft could not be computed. */
   notComputed(invoiceId: string, error: unknown): void;
-  /** How many warnings were found since the start, by code. A warning counts once for each invoice. */
+  /** The number of warnings since the start, by code. A warning counts once for each invoice. */
   stats(): ReadonlyMap<InvoiceWarning['kind'], number>;
 }
 
@@ -22,7 +22,7 @@ const KINDS = [
   'metric_not_evaluated',
   'not_computed',
 ] as const satisfies readonly InvoiceWarning['kind'][];
-/** Counted, but not logged: they follow from the catalogue and the contract, and their entries are many. */
+/** Counted, but not logged: they follow from the catalogue and the contract, and there are many. */
 const NOT_LOGGED: readonly InvoiceWarning['kind'][] = [
   'unpriced_usage',
   'unpriced_subscription',

@@ -1,4 +1,4 @@
-/** The life of invoices in the log and in figures: issued, regenerated, voided, numbered. */
+/** The lifecycle of invoices in the log and in metrics: issued, regenerated, voided, numbered. */
 import type { Logger } from 'pino';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../../core/time.ts';
@@ -7,7 +7,7 @@ import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 const INVOICE_EVENTS = ['finalized', 'regenerated', 'voided', 'numbered'] as const;
 type InvoiceEvent = (typeof INVOICE_EVENTS)[number];
 
-/** Called when the transaction is committed, so that nothing is reported that did not happen. */
+/** Called when the transaction is committed, so that nothing is reported that did not occur. */
 export interface InvoiceLog {
   finalized(invoices: readonly FinalizedInvoice[]): void;
   regenerated(invoice: LoggedInvoice): void;
@@ -29,7 +29,7 @@ type LoggedInvoice = Pick<
 > &
   Partial<Pick<Invoice, 'regeneratedFromInvoiceId'>>;
 
-/** Of scheduled and consolidated invoices there are no warnings: those of a consolidated one are of its constituents. */
+/** Scheduled and consolidated invoices have no warnings: those of a consolidated one belong to its constituents. */
 export type FinalizedInvoice = LoggedInvoice & { readonly warnings?: readonly InvoiceWarning[] };
 
 export function createInvoiceLog(log: Logger): InvoiceLog {

@@ -1,9 +1,9 @@
-/** The changes of jobs to invoices, as the audit log shows them. */
+/** The changes of jobs to invoices, for the audit log. */
 import type { Invoice } from '../../core/invoice.ts';
 import type { SystemChange } from '../../store/access/system-changes.ts';
 import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 
-/** An invoice whose payment has failed at once is issued as VOID. */
+/** An invoice whose payment failed at once is issued as VOID. */
 export function issued({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'status'>): SystemChange {
   const description =
     status === 'VOID'

@@ -1,6 +1,6 @@
 /**
- * Plans the finalization of usage invoices: after the end of a billing period and its grace period, a job stores
- * the draft as an immutable invoice and queues the job of the next period. The work of the job is in finalize.ts.
+ * Plans the finalization of usage invoices: after the end of a billing period and its grace period, a job stores the
+ * draft as an immutable invoice and queues the job of the next period. The work of the job is in finalize.ts.
  */
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -28,10 +28,10 @@ export interface HeaderChange {
 }
 
 /**
- * Queues the finalization of the first unissued period for each contract whose billing periods changed; without
- * such a period, there is no job. A period that now ends earlier is finalized earlier. One that ends later is
- * postponed when its job runs. For a contract that is not billed any more, no invoice is finalized from now on;
- * a finalization in progress is awaited. Refuses (`invalid`) a period whose events were removed.
+ * Queues the finalization of the first unissued period for each contract whose billing periods changed; without such a
+ * period, there is no job. A period that now ends earlier is finalized earlier. One that ends later is postponed when
+ * its job runs. If a contract is no longer billed, no invoice is finalized from now on; a running finalization is
+ * awaited. Refuses (`invalid`) a period whose events were removed.
  */
 export async function planFinalizations(
   tx: Transaction,
@@ -47,14 +47,14 @@ export async function planFinalizations(
   const edited = replanned.flatMap((change) => (change.before === null ? [] : change.after));
   // A new contract has no issued invoice.
   const targets = [...targetsAfter(created, new Map()), ...(await nextTargets(tx, edited))];
-  // Jobs that were queued for a refused period are gone with the transaction.
+  // Jobs that were queued for a refused period are rolled back with the transaction.
   await sentTogether(
     () => requireEventsOf(tx, targets),
     () => replaceJobs(tx, before, targets, gracePeriodHours),
   );
 }
 
-/** Queues those of the targets instead of those of the contracts as they were before. */
+/** Replaces the jobs of the contracts' former states by those of the targets. */
 async function replaceJobs(
   tx: Transaction,
   before: readonly Contract[],
@@ -81,14 +81,14 @@ function billingOf(contract: Contract | null): string | null {
 }
 
 /**
- * Prevents the finalization of an invoice until the transaction ends. Waits for a finalization in progress. An
- * invoice whose predecessor is not issued has no job yet, so it is not finalized either.
+ * Prevents the finalization of an invoice until the transaction ends. Waits for a running finalization. An invoice
+ * whose predecessor is not issued has no job yet, so it is not finalized either.
  */
 export async function holdFinalization(tx: Transaction, target: InvoiceTarget): Promise<void> {
   await holdJobs(tx, FINALIZATION_JOB, [jobKey(target)]);
 }
 
-/** Each finalization of an overdue contract queues the next; most of them awaited in a row. */
+/** Each finalization of an overdue contract queues the next; the maximum that is awaited in a row. */
 const FINALIZATIONS_AWAITED_MAX = 50;
 
 /**

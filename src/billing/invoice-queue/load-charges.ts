@@ -1,4 +1,4 @@
-/** Loads the charges of subscriptions that are on no invoice yet, with the prices they come from. */
+/** Loads the charges of subscriptions that are on no invoice yet, with the prices they are based on. */
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
@@ -20,18 +20,18 @@ import { loadRateEntries } from '../../store/rate-cards/rates.ts';
 
 /** The subscriptions of one contract. */
 export interface ContractCharges {
-  /** The charges owed up to the end of the present billing periods, by date. */
+  /** The charges owed up to the end of the current billing periods, by date. */
   readonly items: readonly ScheduledItem[];
   readonly prices: SubscriptionPrices;
   /** Quantities that are not charged, because there is no rate. */
   readonly unpriced: readonly UnpricedPeriod[];
-  /** When further charges may be due that are not among the items. Null: never. */
+  /** When further charges may be due. Null: never. */
   readonly nextDate: Instant | null;
 }
 
 /**
- * By contract; those without subscriptions are absent. A fixed number of queries. Charges that the invoice `instead`
- * bills count as not billed.
+ * By contract; contracts without subscriptions are absent. A fixed number of queries. Charges on the invoice `instead`
+ * count as not billed.
  */
 export async function loadCharges(
   db: Database | Transaction,

@@ -1,6 +1,6 @@
 /**
- * The scheduled items of contracts that are on no issued invoice, and the invoice that each of them will be on: a
- * usage invoice, or one of its date and currency (docs/explanation/invoices.md, "Scheduled invoices").
+ * The scheduled items of contracts that are on no issued invoice, and the invoice that each will be on: a usage
+ * invoice, or one of its date and currency (docs/explanation/invoices.md, "Scheduled invoices").
  */
 import { groupBy } from '../../core/group-by.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -34,7 +34,7 @@ import { billsUsage, nextUnissuedPeriod, periodTerms } from './usage-periods.ts'
 export interface ScheduledTarget extends ScheduledGroup {
   readonly contract: Contract;
   readonly invoiceId: string;
-  /** `at`, unless the draft was given another date. Not after the end of the contract then. */
+  /** `at`, unless the draft was given another date, which is not after the end of the contract. */
   readonly issueAt: Instant;
   /** Null without charges of subscriptions. */
   readonly prices: SubscriptionPrices | null;
@@ -100,7 +100,7 @@ export async function loadOpenSchedules(
   );
 }
 
-/** Charges of subscriptions come after the other items of a date. */
+/** Charges of subscriptions follow the other items of a date. */
 function withCharges(
   items: ReadonlyMap<string, readonly ScheduledItem[]>,
   charges: ReadonlyMap<string, ContractCharges>,
@@ -168,7 +168,7 @@ async function waivedByRenewal(
   return new Set(trueUps.filter(isWaived).map(({ id }) => id));
 }
 
-/** All items of the contracts' schedules, invoiced or not, by contract. None of commits whose payment failed. */
+/** All items of the contracts' schedules, invoiced or not, by contract. Without commits whose payment failed. */
 export async function loadScheduledItems(
   db: Database | Transaction,
   contractIds: readonly string[],
@@ -204,8 +204,8 @@ async function commitsNotPaid(
 }
 
 /**
- * Ids are derived, so that a draft has the id that its issued invoice will have. A date and currency that has an issued
- * invoice already gets a further one, with the next number.
+ * Ids are derived, so that a draft has the id that its issued invoice will have. If a date and currency already has an
+ * issued invoice, a further one gets the next number.
  */
 async function targetIds(
   db: Database | Transaction,
@@ -238,7 +238,7 @@ function scheduledInvoiceId(
   return derivedId('scheduled-invoice', ...parts);
 }
 
-/** When a draft is issued. An end that the contract has got since limits a date that was given. */
+/** When a draft is issued. A later end of the contract limits a date that was set. */
 async function issueDates(
   db: Database | Transaction,
   contracts: readonly Contract[],
@@ -255,8 +255,8 @@ async function issueDates(
 }
 
 /**
- * The end of the billing period whose usage invoice an item joins; null if it has a separate invoice. Only a usage
- * invoice that is not issued, in the currency of the item, can be joined.
+ * The end of the billing period whose usage invoice an item joins; null if it has a separate invoice. Only an unissued
+ * usage invoice, in the currency of the item, can be joined.
  */
 async function periodsToJoin(
   db: Database | Transaction,

@@ -1,4 +1,4 @@
-/** Refusals of what would be invoiced from events that were removed. */
+/** Refuses invoices from events that were removed. */
 import { Refusal } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';

@@ -15,14 +15,14 @@ export const SCHEDULED_JOB = 'issue_scheduled_invoice';
 const payloadSchema = z.object({ contract_id: z.uuid() });
 
 /**
- * Prevents that a scheduled invoice of the contracts is issued until the transaction ends; waits for one in progress.
+ * Prevents scheduled invoices of the contracts from being issued until the transaction ends; waits for a running job.
  * Without a job, none can be issued.
  */
 export async function holdScheduledInvoices(tx: Transaction, contractIds: readonly string[]): Promise<void> {
   await holdJobs(tx, SCHEDULED_JOB, contractIds);
 }
 
-/** Queues the next scheduled invoice of each of the contracts, as they are now, in place of what was queued. */
+/** Queues the next scheduled invoice of each of the contracts in their current state, replacing queued ones. */
 export async function planScheduledInvoices(
   tx: Transaction,
   contracts: readonly Contract[],
@@ -40,7 +40,7 @@ export async function planScheduledInvoices(
   );
 }
 
-/** Queues the scheduled invoices of items that a contract has got, beside what is queued. */
+/** Queues the scheduled invoices of new items of a contract, in addition to queued ones. */
 export async function queueScheduledInvoices(
   tx: Transaction,
   added: readonly { readonly contractId: string; readonly at: Instant }[],
@@ -57,8 +57,8 @@ export function contractOfJob({ payload }: Job): string {
 }
 
 /**
- * The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. Subscriptions
- * charge period by period: what comes after the present periods is looked for when they end.
+ * The job of the first invoice dated after `after`, or of a held one that has to be checked before. Subscriptions
+ * charge period by period: charges after the current periods are found when these end.
  */
 export function nextJob(
   contractId: string,

@@ -1,6 +1,6 @@
 /**
- * True-ups of commits that earlier versions of the service stored and did not draw down. The amount that their usage
- * would have taken is not known, so nothing is billed for them (docs/explanation/drawdown.md, "True-ups").
+ * True-ups of commits that earlier versions of the service stored without drawing them down. The amount that their
+ * usage would have taken is unknown, so nothing is billed for them (docs/explanation/drawdown.md, "True-ups").
  */
 import type { Commit } from '../../core/terms/commits.ts';
 import { intersect } from '../../core/time.ts';
@@ -9,7 +9,7 @@ import { loadCommits } from '../../store/balances/commits.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { type UndrawnPeriod, undrawnPeriods } from '../../store/invoices/issued-periods.ts';
 
-/** Of the items those whose commit has usage on an issued invoice that took nothing from balances, by their ids. */
+/** The ids of items whose commit has usage on an issued invoice that took nothing from balances. */
 export async function unknownShortfalls(
   db: Database | Transaction,
   items: readonly ScheduledItem[],

@@ -50,16 +50,16 @@ export function nextUnissuedPeriod(
   return issuedUntil === undefined ? firstBilledPeriod(contract) : periodFrom(contract, issuedUntil);
 }
 
-/** Begins with the contract, or where invoicing begins, even inside a billing period. */
+/** Begins with the contract, or when invoicing begins, even inside a billing period. */
 function firstBilledPeriod(contract: Contract): BilledPeriod | null {
   const { startingAt, invoiceGenerationStartingAt: from } = contract;
   return periodFrom(contract, from === null ? startingAt : Math.max(startingAt, from));
 }
 
 /**
- * The part from `start` on of the billing period that contains it. Counters run from the start of that billing
- * period. A part is billed in two cases: invoices start inside the first period, or a contract was extended
- * after the invoice of its last, shorter period was issued.
+ * The part from `start` on of the billing period that contains it. Counters run from the start of that billing period.
+ * A part is billed in two cases: invoices start inside the first period, or a contract was extended after the invoice
+ * of its last, shorter period was issued.
  */
 export function periodFrom(contract: Contract, start: Instant): BilledPeriod | null {
   const period = periodContaining(periodTerms(contract), start);

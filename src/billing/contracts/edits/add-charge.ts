@@ -25,14 +25,14 @@ export interface AddChargeInput extends ContractReference {
   readonly quantity: Decimal;
   /** Not printed. */
   readonly description: string;
-  /** Names the draft by the start of its period. */
+  /** Identifies the draft by the start of its period. */
   readonly invoiceStartTimestamp: Instant;
   readonly addedBy: string;
 }
 
 /**
  * Refuses an unknown contract (`not_found`), and as `invalid` an archived one, a product that is not FIXED, and a
- * period that has no draft.
+ * period without a draft.
  */
 export async function addCharge(deps: BillingContext, input: AddChargeInput): Promise<void> {
   const now = deps.clock.now();
@@ -59,7 +59,7 @@ async function heldDraft(
 ): Promise<InvoiceTarget> {
   const found = await draftFrom(tx, full, start, now);
   if (found !== null) await holdFinalization(tx, found);
-  // It may have been finalized while it was looked for.
+  // It may have been finalized during the search.
   const held = await draftFrom(tx, full, start, now);
   if (held !== null) return held;
   throw invalid(

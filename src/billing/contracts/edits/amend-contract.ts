@@ -1,6 +1,4 @@
-/**
- * Amendments, the edits of older clients: additions that start at a given date (docs/explanation/contracts.md, "Edits").
- */
+/** Amendments, the edits of older clients: additions from a given date on (docs/explanation/contracts.md, "Edits"). */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
@@ -19,14 +17,14 @@ type AmendmentTerms = Pick<
 interface AmendContractInput extends ContractReference {
   readonly startingAt: Instant;
   readonly terms: AmendmentTerms;
-  /** Set on the contract; its others stay. */
+  /** Set on the contract; its other fields stay. */
   readonly customFields: Readonly<Record<string, string>>;
   readonly createdBy: string;
 }
 
 /**
- * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
- * a date outside the contract, and terms that begin before it (`invalid`).
+ * Adds all terms or none, and returns the record of the edit. Refuses the same as `editContract`, a date outside the
+ * contract, and terms that begin before it (`invalid`).
  */
 export async function amendContract(deps: BillingContext, input: AmendContractInput): Promise<ContractEdit> {
   const { startingAt, createdBy, customFields: ownFields } = input;

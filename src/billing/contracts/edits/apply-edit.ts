@@ -36,7 +36,7 @@ import { updateTerms } from './update-terms.ts';
 
 export interface ContractEditInput {
   readonly header: HeaderChanges;
-  /** Whether a new end may lie before the end of invoices that are finalized. */
+  /** Whether a new end may precede the end of finalized invoices. */
   readonly allowEndingBeforeFinalizedInvoice: boolean;
   readonly billingConfiguration: BillingConfigurationLookup | null;
   readonly removals: Removals;
@@ -54,16 +54,16 @@ export const NO_EDIT: ContractEditInput = {
 };
 
 export interface EditOrigin {
-  /** Where the lists of additions stand in the request. */
+  /** The path of the lists of additions in the request. */
   readonly additionsAt: FieldPath;
   readonly editedBy: string;
   readonly now: Instant;
   readonly paymentProvider: PaymentProvider | undefined;
-  /** Of one subscription; undefined: the default. */
+  /** Maximum seats of one subscription; undefined: the default. */
   readonly seatsMax?: number | undefined;
 }
 
-/** Refuses (`invalid`) the first bad field. Reads what the edit names, and writes nothing. */
+/** Refuses (`invalid`) the first invalid field. Reads the objects that the edit names, and writes nothing. */
 export async function applyEdit(
   tx: Transaction,
   full: FullContract,
@@ -115,7 +115,7 @@ export async function applyEdit(
   };
 }
 
-/** Where the edit says how many seats the subscription has. */
+/** The path at which the edit sets the number of seats of the subscription. */
 function seatsPath(
   { id }: Subscription,
   built: BuiltTerms,

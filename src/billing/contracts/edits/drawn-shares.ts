@@ -1,7 +1,6 @@
 /**
- * Refuses changes of seats in the past that take from a seat what an issued invoice has drawn from its share of a
- * commit or credit (docs/explanation/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer add up to
- * the balance.
+ * Refuses changes of seats in the past that remove from a seat's share an amount that an issued invoice has drawn
+ * (docs/explanation/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer add up to the balance.
  */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
@@ -55,7 +54,7 @@ export async function refuseTakenShares(
   }
 }
 
-/** By subscription of which an edit changes the seats or the end: the first instant at which they differ. */
+/** For each subscription whose seats or end an edit changes: the first instant of difference. */
 function subscriptionChanges(before: FullContract, after: FullContract): Map<string, Instant> {
   const now = new Map(after.terms.subscriptions.map((one) => [one.id, one]));
   return new Map(
@@ -66,7 +65,7 @@ function subscriptionChanges(before: FullContract, after: FullContract): Map<str
   );
 }
 
-/** Changes of seats are only added. */
+/** Changes of seats are only appended. */
 function firstDifference(was: Subscription, is: Subscription): Instant | null {
   const changes = is.seatChanges.slice(was.seatChanges.length).map(({ startingAt }) => startingAt);
   const ends = [was, is].map(({ endingBefore }) => endingBefore ?? Number.POSITIVE_INFINITY);
@@ -75,7 +74,7 @@ function firstDifference(was: Subscription, is: Subscription): Instant | null {
   return all.length === 0 ? null : all.reduce((first, at) => Math.min(first, at));
 }
 
-/** The children of terms that divide among the seats, if they can be used when or after the seats change. */
+/** The children of terms divided among the seats, if they can be used when or after the seats change. */
 function sharedCommits({ terms }: FullContract, changes: ReadonlyMap<string, Instant>): Commit[] {
   const changedAt = new Map(
     terms.recurringCommits.flatMap(({ id, subscription }): [string, Instant][] => {
@@ -103,7 +102,7 @@ function withPricesOf({ terms }: FullContract, former: FormerUnitPrices): Former
   );
 }
 
-/** The commits of a contract as they are divided among seats, by id. */
+/** The commits of a contract with their division among seats, by id. */
 function dividedOf(
   { contract, terms }: FullContract,
   former: FormerUnitPrices,
@@ -118,7 +117,7 @@ function dividedOf(
   };
 }
 
-/** Amounts that seats take after a new end of the contract are cut off with it; its invoices stay as they are. */
+/** Amounts that seats take after a new end of the contract are cut off with it; its invoices do not change. */
 function sharesBefore(shares: readonly SeatShare[], contractEnd: Instant | null): SeatShare[] {
   const end = contractEnd ?? Number.POSITIVE_INFINITY;
   return shares.filter(({ access }) => access.some(({ start }) => start < end));
@@ -130,7 +129,7 @@ interface TakenShare {
 }
 
 /**
- * A seat keeps what was drawn if it has a share of the same segment that is as large as that. A segment that is gone was
+ * A seat keeps the drawn amount if it has a share of the same segment that is at least as large. A missing segment was
  * removed by the edit (drawn-terms.ts) or cut off by the end of the contract.
  */
 function takenShare(
@@ -157,7 +156,10 @@ function holds(share: SeatShare | undefined, segmentId: string, used: Decimal): 
   return share !== undefined && share.segment.id === segmentId && share.amount.gte(used);
 }
 
-/** Where the edit takes the share: the removal of the seat, else the other changes of seats, else an earlier end. */
+/**
+ * The part of the edit that removes the share: the removal of the seat, else the other changes of seats, else an
+ * earlier end.
+ */
 function pathOf({ updateSubscriptions }: Updates, subscriptionId: string, seatId: string): FieldPath {
   for (const [index, { id, seatUpdates, endingBefore }] of updateSubscriptions.entries()) {
     if (id !== subscriptionId) continue;
@@ -168,6 +170,6 @@ function pathOf({ updateSubscriptions }: Updates, subscriptionId: string, seatId
     }
     if (endingBefore !== undefined) return [...path, 'endingBefore'];
   }
-  // Nothing else of an edit changes a subscription before the contract's end.
+  // No other part of an edit changes a subscription before the contract's end.
   return ['updates', 'updateSubscriptions'];
 }

@@ -1,4 +1,4 @@
-/** Balances that an edit would take from invoices that draw them down (docs/explanation/contracts.md, "Edits"). Pure. */
+/** Detects edits that would remove balances drawn down by invoices (docs/explanation/contracts.md, "Edits"). Pure. */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { BalanceDeduction, ManualEntry } from '../../../core/terms/ledger.ts';
@@ -6,15 +6,15 @@ import type { AccessSegment } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 
 interface LostBalances {
-  /** All that the edit archives, takes a segment from, or lowers. */
+  /** Commits that the edit archives, lowers, or removes a segment from. */
   readonly commits: readonly Commit[];
   readonly archivedIds: ReadonlySet<string>;
   readonly removedSegmentIds: ReadonlySet<string>;
-  /** Segments whose amount is lower after the edit, as they are then. */
+  /** Segments whose amount is lower after the edit, with the new amount. */
   readonly lowered: readonly (AccessSegment & { readonly commitId: string })[];
 }
 
-/** Segments that a new end of the contract cuts off are not lost: their invoices stay as they are. */
+/** Segments that a new end of the contract cuts off are not lost: their invoices do not change. */
 export function lostBalances(
   before: readonly Commit[],
   after: readonly Commit[],
@@ -43,7 +43,7 @@ export function lostBalances(
   return { commits, archivedIds, removedSegmentIds, lowered };
 }
 
-/** Null if no invoice that is finalized and not voided draws down what is lost. */
+/** Null if no active finalized invoice draws down a lost balance. */
 export function drawnProblem(
   { archivedIds, removedSegmentIds }: LostBalances,
   deductions: readonly BalanceDeduction[],
@@ -59,7 +59,9 @@ export function drawnProblem(
   return null;
 }
 
-/** Null if what finalized invoices that are not voided drew is left in each lowered segment, with entries by hand. */
+/**
+ * Null if each lowered segment still covers the amounts drawn by active finalized invoices, including manual entries.
+ */
 export function loweredProblem(
   { lowered }: LostBalances,
   deductions: readonly BalanceDeduction[],

@@ -21,15 +21,15 @@ export interface EditContractInput extends ContractReference {
 }
 
 /**
- * Makes all changes of the edit or none, and returns its record. Refuses an unknown contract
- * (`ContractNotFound`), an archived one and the first bad field (`invalid`), a uniqueness key that an edit
- * has used before and the value of a custom field that another object holds (`conflict`).
+ * Makes all changes of the edit or none, and returns its record. Refuses an unknown contract (`ContractNotFound`), an
+ * archived one and the first invalid field (`invalid`), a uniqueness key that an edit has used before and the value of
+ * a custom field of another object (`conflict`).
  */
 export async function editContract(deps: BillingContext, input: EditContractInput): Promise<ContractEdit> {
   return deps.db.transaction((tx) => editContractIn(tx, deps, input));
 }
 
-/** The same within a transaction. */
+/** `editContract` within a transaction. */
 export async function editContractIn(
   tx: Transaction,
   deps: Omit<BillingContext, 'db'>,
@@ -46,7 +46,7 @@ export async function editContractIn(
   });
 }
 
-/** `applyEdit` with the guards of what is invoiced or has rolled over, whose changes are refused (`invalid`). */
+/** `applyEdit` with the checks of invoiced or rolled over terms, whose changes are refused (`invalid`). */
 export async function checkedEdit(
   tx: Transaction,
   full: FullContract,

@@ -1,6 +1,6 @@
 /**
- * Refuses edits of what an issued invoice shows (docs/explanation/contracts.md, "Edits"): items of schedules that are
- * invoiced do not change, and what they belong to is archived only after the invoice is voided.
+ * Refuses edits of terms on an issued invoice (docs/explanation/contracts.md, "Edits"): invoiced items of schedules do
+ * not change, and their terms are archived only after the invoice is voided.
  */
 import { Refusal } from '../../../core/errors.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
@@ -14,7 +14,7 @@ import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { holdNextFinalizations } from '../../invoice-queue/finalization.ts';
 import { drawnProblem, lostBalances, loweredProblem } from './drawn-terms.ts';
 
-/** A scheduled charge or a commit, as far as its invoices are concerned. */
+/** The members of a scheduled charge or a commit that affect its invoices. */
 interface Scheduled {
   readonly what: string;
   readonly archivedAt: Instant | null;
@@ -22,15 +22,15 @@ interface Scheduled {
 }
 
 interface EditedContract {
-  /** The contract of the terms as it was, locked. Null: they are of a customer, whose balances are locked already. */
+  /** The former contract of the terms, locked. Null: they belong to a customer, whose balances are locked already. */
   readonly contract: Contract | null;
-  /** After the edit. */
+  /** The contract's end after the edit. */
   readonly contractEnd: Instant | null;
 }
 
 /**
- * Compares the terms before and after an edit. Items that a new end of the contract cuts off are not changed by
- * it: their invoices stay as they are.
+ * Compares the terms before and after an edit. Items that a new end of the contract cuts off do not count as changed:
+ * their invoices stay as they are.
  */
 export async function refuseInvoicedChanges(
   tx: Transaction,
@@ -51,7 +51,7 @@ export async function refuseInvoicedChanges(
   }
 }
 
-/** The effect of an edit on an item that is on an invoice; null: none that matters. */
+/** The effect of an edit on an invoiced item; null: no relevant effect. */
 function changeOf(
   item: InvoiceItem,
   was: Scheduled,
@@ -67,7 +67,10 @@ function changeOf(
   return isSame(kept, item) ? null : 'changed';
 }
 
-/** Balances that issued invoices draw down are lost, or lowered below what these drew, only after these are voided. */
+/**
+ * Balances that issued invoices draw down can be removed, or lowered below the drawn amount, only after these are
+ * voided.
+ */
 async function refuseDrawnChanges(
   tx: Transaction,
   before: ContractTerms,
@@ -77,7 +80,7 @@ async function refuseDrawnChanges(
   const lost = lostBalances(before.commits, after.commits, contractEnd);
   if (lost.commits.length === 0) return;
   if (contract !== null) {
-    // An invoice that is being issued comes before, or is computed again. Whoever issues it has its job before balances.
+    // An invoice that is being issued precedes, or is recomputed. Its issuer holds its job before balances.
     await holdNextFinalizations(tx, [contract]);
     await lockBalances(tx, [contract.customerId]);
   }

@@ -1,4 +1,4 @@
-/** Collects the products and pricing units that the updates of an edit name, to load them in one query. Pure. */
+/** Collects the products and pricing units named by the updates of an edit, to load them in one query. Pure. */
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { Updates } from '../../../core/terms/contract-edits.ts';
@@ -15,7 +15,7 @@ export function namedByUpdates(updates: Updates): NamedIds {
   };
 }
 
-/** Includes what the updated terms name already, because the updated term is checked as a whole. */
+/** Includes those that the updated terms already name, because an updated term is checked as a whole. */
 export function namedByUpdated(terms: ContractTerms, updates: Updates): NamedIds {
   const changed = new Set([...updates.updateCommits, ...updates.updateCredits].map(({ id }) => id));
   const spend = updates.updateSpendThreshold === null ? null : terms.spendThreshold;

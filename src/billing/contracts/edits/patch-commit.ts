@@ -10,7 +10,7 @@ import { validateApplicability, validateHierarchyAccess } from '../terms/applica
 import { type BalanceContext, requireFixedProduct } from '../terms/terms-context.ts';
 import { patchedAccess, patchedItems } from './patch-schedules.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the place of the patch in the request. */
 export function patchedCommit(
   commit: Commit,
   patch: CommitPatch,
@@ -62,7 +62,7 @@ export function patchedApplicability(
   return changed;
 }
 
-/** A commit that was free of charge may get a price: then its schedule is in US cents, as at creation. */
+/** A free commit may get a price: its schedule is then in US cents, as at creation. */
 function patchedInvoices(
   { invoiceSchedule: schedule }: Commit,
   patch: InvoiceSchedulePatch,

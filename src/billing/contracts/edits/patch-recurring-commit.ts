@@ -5,7 +5,7 @@ import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import { given } from '../../../core/terms/values.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the place of the patch in the request. */
 export function patchedRecurringCommit(
   term: RecurringCommit,
   patch: RecurringCommitPatch,

@@ -8,7 +8,7 @@ import { given } from '../../../core/terms/values.ts';
 import { resolveAmount } from '../terms/point-schedule.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
-/** Refuses (`invalid`) items that are not there, ranges and amounts that cannot be, and to leave no item. */
+/** Refuses (`invalid`) missing items, invalid ranges and amounts, and a patch that leaves no item. */
 export function patchedAccess(
   schedule: AccessSchedule,
   patch: AccessSchedulePatch,
@@ -35,7 +35,7 @@ export function patchedAccess(
   return { ...schedule, segments: [...segments.values()] };
 }
 
-/** The items by timestamp. Refuses (`invalid`) items that are not there and amounts that contradict themselves. */
+/** The items by timestamp. Refuses (`invalid`) missing items and contradictory amounts. */
 export function patchedItems(
   items: readonly InvoiceItem[],
   patch: InvoiceSchedulePatch,
@@ -60,7 +60,7 @@ export function patchedItems(
   return [...byId.values()].sort((a, b) => a.timestamp - b.timestamp);
 }
 
-/** A new amount replaces price and quantity. Price or quantity can be changed alone. */
+/** A new amount replaces price and quantity. Price or quantity can be changed separately. */
 function patchedAmount(
   item: InvoiceItem,
   change: InvoiceSchedulePatch['update'][number],

@@ -10,7 +10,7 @@ import { contains, floorToHour, type Instant } from '../../../core/time.ts';
 import { quantitySegments } from '../../../rating/quantities/subscription-quantities.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the place of the patch in the request. */
 export function patchedSubscription(
   subscription: Subscription,
   patch: SubscriptionPatch,
@@ -32,7 +32,7 @@ export function patchedSubscription(
     : withSeatUpdates(counted, patch.seatUpdates, [...path, 'seatUpdates']);
 }
 
-/** The present quantity becomes unassigned seats, and so do the quantities that were scheduled. */
+/** The current quantity becomes unassigned seats, and so do scheduled quantities. */
 function withSeats(
   subscription: Subscription,
   seatGroupKey: string,
@@ -97,8 +97,8 @@ function checkQuantity({ quantity, quantityDelta }: QuantityChange, field: Field
 }
 
 /**
- * Removals come first and additions last, with new unassigned seats before the seats that take them. One edit
- * can therefore reassign a seat without a change of the quantity.
+ * Removals are first and additions last, with new unassigned seats before the seats that take them. One edit can
+ * therefore reassign a seat without a change of the quantity.
  */
 function withSeatUpdates(subscription: Subscription, updates: SeatUpdates, path: FieldPath): Subscription {
   if (subscription.quantityManagementMode !== 'SEAT_BASED') {

@@ -14,7 +14,7 @@ import { patchedApplicability } from './patch-commit.ts';
 
 type Thresholds = Pick<ContractTerms, 'spendThreshold' | 'prepaidBalanceThreshold' | 'spendTrackers'>;
 
-/** Refuses (`invalid`) the first bad field, and a contract that has no such settings. */
+/** Refuses (`invalid`) the first invalid field, and a contract without such settings. */
 export function patchedSpendThreshold(
   { spendThreshold: from, spendTrackers }: Thresholds,
   patch: SpendThresholdPatch | null,
@@ -36,7 +36,7 @@ export function patchedSpendThreshold(
   return changed;
 }
 
-/** Refuses (`invalid`) the first bad field, and a contract that has no such settings. */
+/** Refuses (`invalid`) the first invalid field, and a contract without such settings. */
 export function patchedPrepaidBalanceThreshold(
   { prepaidBalanceThreshold: from, spendTrackers }: Thresholds,
   patch: PrepaidBalanceThresholdPatch | null,

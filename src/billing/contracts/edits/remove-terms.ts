@@ -71,7 +71,7 @@ function withoutTrackers(
   return [...left.values()];
 }
 
-/** Refuses (`invalid`) to archive a tracker that a discount of the contract, as the edit leaves it, counts by. */
+/** Refuses (`invalid`) to archive a tracker that a discount of the contract still uses after the edit. */
 export function requireUsedTrackers(terms: ContractTerms, { archiveSpendTrackers }: Removals): void {
   const { spendThreshold, prepaidBalanceThreshold, spendTrackers } = terms;
   const known = new Set(spendTrackers.map((one) => one.alias));

@@ -1,4 +1,4 @@
-/** The part of an edit that changes terms. Pure; what must be looked up is in the context. */
+/** The part of an edit that changes terms. Pure; looked up data are in the context. */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
@@ -16,13 +16,13 @@ import { patchedSubscription } from './patch-subscription.ts';
 import { patchedPrepaidBalanceThreshold, patchedSpendThreshold } from './patch-thresholds.ts';
 
 export interface UpdateContext {
-  /** The header as the edit leaves it. */
+  /** The header after the edit. */
   readonly contract: Pick<Contract, 'startingAt' | 'endingBefore' | 'multiplierPrioritization'>;
   readonly loaded: LoadedContext;
   readonly now: Instant;
 }
 
-/** Refuses (`invalid`) terms that the contract does not have or that are archived, and the first bad field. */
+/** Refuses (`invalid`) terms that the contract does not have or that are archived, and the first invalid field. */
 export function updateTerms(terms: ContractTerms, updates: Updates, update: UpdateContext): ContractTerms {
   const context = contextOf(update, updates);
   const { updateCommits, updateCredits, updateRecurringCommits, updateRecurringCredits } = updates;
@@ -107,7 +107,7 @@ const SUBSCRIPTION: Kind = { list: 'updateSubscriptions', what: 'subscription' }
 /** `path` is the place of the patch in the request. */
 type Patch<Term, Change> = (term: Term, change: Change, path: FieldPath) => Term;
 
-/** Applies the patches in their order to those of the terms that they may be for. */
+/** Applies the patches in their order to the terms that they may change. */
 function patchAll<
   Term extends { readonly id: string; readonly archivedAt?: Instant | null },
   Change extends { readonly id: string },
@@ -131,7 +131,7 @@ function patchAll<
   return [...byId.values()];
 }
 
-/** Only products that the edit itself names must not be archived: terms keep their product. */
+/** Only products named by the edit itself must be active: terms keep their product. */
 function contextOf({ contract, loaded }: UpdateContext, updates: Updates): TermsContext {
   const named = new Set(namedByUpdates(updates).productIds);
   const nothing = new Map<string, string>();
@@ -152,7 +152,7 @@ function contextOf({ contract, loaded }: UpdateContext, updates: Updates): Terms
   };
 }
 
-/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the place of the patch in the request. */
 function patchedScheduledCharge(
   charge: ScheduledCharge,
   { invoiceSchedule, ...plain }: ScheduledChargePatch,

@@ -37,18 +37,18 @@ import { loadGrantings } from './load-grantings.ts';
 import { rollOverGrants } from './roll-over-grants.ts';
 import { upcomingOf } from './upcoming-grants.ts';
 
-/** Of one contract in one transaction; the next job continues with the others. */
+/** Maximum children of one contract in one transaction; the next job continues with the others. */
 const GRANTS_PER_JOB_MAX = 200;
 
 /** `told_ahead` is absent in jobs of versions that reported children only when they were created. */
 const payloadSchema = z.object({ contract_id: z.uuid(), told_ahead: z.boolean().default(false) });
 
-/** A late job queues the next one at once; most of them awaited in a row. */
+/** A late job queues the next one at once; the maximum that is awaited in a row. */
 const JOBS_AWAITED_MAX = 50;
 
 /**
- * Prevents that children of the contracts are created until the transaction ends. Waits for a job in progress.
- * Refuses (`unavailable`) if other processes keep creating them.
+ * Prevents the creation of children of the contracts until the transaction ends. Waits for a running job. Refuses
+ * (`unavailable`) if other processes keep creating them.
  */
 export async function holdGrants(tx: Transaction, contractIds: readonly string[]): Promise<void> {
   const held = new Set<number>();
@@ -62,8 +62,8 @@ export async function holdGrants(tx: Transaction, contractIds: readonly string[]
 }
 
 /**
- * Queues the next child of each of the contracts, as they are now, in place of what was queued. Returns what is still
- * to be created, of those that have recurring terms.
+ * Queues the next child of each of the contracts in their current state, replacing queued ones. Returns the upcoming
+ * children of contracts with recurring terms.
  */
 export async function planGrants(
   tx: Transaction,
@@ -87,12 +87,12 @@ export async function planGrants(
 }
 
 interface GrantPlan {
-  /** None where all children are created. */
+  /** Empty if all children are created. */
   readonly next: readonly NewJob[];
   readonly upcoming: Upcoming;
 }
 
-/** Messages that were due by `dueAfter` are not sent any more. */
+/** Messages due by `dueAfter` are no longer sent. */
 function planOf(
   granting: Granting,
   last: LastGrants,
@@ -107,8 +107,8 @@ function planOf(
 }
 
 /**
- * The same changes in the same order, with what the recurring terms of their contracts create by then. The result is the
- * same if they are applied again.
+ * The same changes in the same order, including the children that recurring terms of their contracts create by then.
+ * Idempotent.
  */
 export async function withGrantsOf<Change extends GrantChange>(
   tx: Transaction,
@@ -128,7 +128,7 @@ function itemIds({ invoiceSchedule }: Commit): string[] {
   return invoiceSchedule?.items.map(({ id }) => id) ?? [];
 }
 
-/** Runs due jobs: creates what is missing by now, and queues the next ones. Returns the commits and credits. */
+/** Runs due jobs: creates children that are due, and queues the next ones. Returns the commits and credits. */
 export async function createGrants(
   { clock }: RowContext,
   tx: Transaction,
@@ -174,7 +174,7 @@ function grantedBy({ upcoming: { dueAfter } }: GrantPlan, commit: Commit): Grant
   return { commit, dueAfter };
 }
 
-/** When the first of the children is invoiced; nothing for children that are not. */
+/** When the first of the children is invoiced; empty for children that are not. */
 function firstPurchase({
   contract,
   children,

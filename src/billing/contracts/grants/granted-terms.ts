@@ -1,5 +1,5 @@
 /**
- * A contract with the commits and credits that its recurring terms have created, their children
+ * A contract with the commits and credits created by its recurring terms, their children
  * (docs/explanation/contracts.md, "Recurring commits and credits"). Pure.
  */
 import type { Commit } from '../../../core/terms/commits.ts';
@@ -10,13 +10,13 @@ import type { Instant } from '../../../core/time.ts';
 import { grantStart, recurringGrantAt, recurringGrants } from '../../../rating/balances/recurring-grants.ts';
 import { withSeatIncreases } from './seat-increases.ts';
 
-/** The kind of the jobs that create children. A contract has one as long as it has children to create. */
+/** The kind of the jobs that create children. A contract has one while it has children to create. */
 export const GRANT_JOB = 'create_recurring_commits';
 
-/** Children that one transaction creates of a contract. The job creates the others, batch by batch. */
+/** Maximum children of a contract that one transaction creates. The job creates the others, batch by batch. */
 const GRANTS_PER_CHANGE_MAX = 1_000;
 
-/** By recurring term, the start of the last period that has a child. */
+/** By recurring term, the start of the last period with a child. */
 export type LastGrants = ReadonlyMap<string, Instant>;
 
 export function lastGrantsIn({ terms }: FullContract): LastGrants {
@@ -28,7 +28,7 @@ export function lastGrantsIn({ terms }: FullContract): LastGrants {
   return last;
 }
 
-/** A contract with what decides on its children. */
+/** A contract with the data that determine its children. */
 export interface Granting {
   readonly contract: Contract;
   readonly recurring: readonly RecurringCommit[];
@@ -39,7 +39,7 @@ export function grantingOf({ contract, terms }: FullContract): Granting {
   return { contract, recurring: terms.recurringCommits, subscriptions: terms.subscriptions };
 }
 
-/** The first `max` children that are missing of the periods that have begun, and of the next one; by their start. */
+/** The first `max` missing children of the periods that have begun, and of the next one; by their start. */
 export function missingGrants(
   { contract, recurring, subscriptions }: Granting,
   last: LastGrants,
@@ -55,8 +55,8 @@ export function missingGrants(
 }
 
 /**
- * When the next child is to be created: as soon as the last one begins, so that one is always ahead. Null if there
- * are no more.
+ * When the next child is created: as soon as the last one begins, so that one is always ahead. Null if there are no
+ * more.
  */
 export function nextGrantAt(
   { contract, recurring, subscriptions }: Granting,
@@ -89,8 +89,8 @@ export interface GrantChange {
 }
 
 /**
- * The contract after the change, with the children that are missing. Those whose access has not started follow what
- * the changed terms. Those in `bought`, by id, are on an issued invoice and stay as they are.
+ * The contract after the change, including missing children. Children whose access has not started follow the changed
+ * terms. Those in `bought`, by id, are on an issued invoice and do not change.
  */
 export function withGrants(
   { before, after }: GrantChange,
@@ -110,7 +110,7 @@ export function withGrants(
   return { ...after, terms: { ...after.terms, commits } };
 }
 
-/** Only the members that the change altered: edits of the child itself stay otherwise. */
+/** Only the members that the change altered, so that other edits of the child itself are kept. */
 function followed(child: Commit, { before, after }: GrantChange): Commit {
   const was = before === null ? null : grantOf(before, child);
   const is = grantOf(after, child);
@@ -130,7 +130,7 @@ function grantOf({ contract, terms }: FullContract, child: Commit): Commit | nul
   return term === undefined ? null : recurringGrantAt(term, contract, terms.subscriptions, grantStart(child));
 }
 
-/** The contract's end has removed what it cuts off, except what has rolled over (truncate-terms.ts, transitions.ts). */
+/** The contract's end has removed it, unless it has rolled over (truncate-terms.ts, transitions.ts). */
 function isCutOff(child: Commit, { endingBefore }: Contract): boolean {
   return endingBefore !== null && grantStart(child) >= endingBefore;
 }

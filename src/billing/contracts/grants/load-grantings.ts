@@ -1,4 +1,4 @@
-/** Reads what decides on the children of recurring terms, of many contracts in four queries. */
+/** Reads the data that determine the children of recurring terms, for many contracts in four queries. */
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';
 import { loadRecurringCommits } from '../../../store/balances/recurring-commits.ts';
@@ -10,11 +10,11 @@ import type { Granting } from './granted-terms.ts';
 
 export interface Grantings {
   readonly grantings: readonly Granting[];
-  /** By recurring term, the start of the last period that has a child. */
+  /** By recurring term, the start of the last period with a child. */
   readonly last: Map<string, Instant>;
 }
 
-/** Of those contracts with the given ids that are not archived. */
+/** The active contracts among those with the given ids. */
 export async function loadGrantings(tx: Transaction, contractIds: readonly string[]): Promise<Grantings> {
   const contracts = await loadContracts(tx, { ids: contractIds });
   const recurring = await loadRecurringCommits(

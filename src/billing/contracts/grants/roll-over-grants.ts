@@ -1,5 +1,5 @@
 /**
- * Rollovers of children that were created after their contract had been renewed: the renewal lies ahead, and the
+ * Rollovers of children that were created after their contract had been renewed: the renewal is in the future, and the
  * children begin before it (docs/explanation/contracts.md, "Transitions").
  */
 import { groupBy } from '../../../core/group-by.ts';
@@ -16,7 +16,7 @@ import { rolloversOfCommits } from '../../balances/rollovers.ts';
 /** New commits of one contract. */
 export interface NewGrants {
   readonly contract: Contract;
-  /** The terms that have created them. */
+  /** The terms that created them. */
   readonly recurring: readonly RecurringCommit[];
   readonly children: readonly Commit[];
 }
@@ -24,7 +24,7 @@ export interface NewGrants {
 /**
  * Creates the rollovers of the children, along the chain of renewals. Nothing is rolled over to a contract that is
  * archived or has a finalized invoice. No contract is locked: only new commits are written, which no change of the
- * newer contract knows of. Returns the rollovers.
+ * newer contract refers to. Returns the rollovers.
  */
 export async function rollOverGrants(tx: Transaction, created: readonly NewGrants[]): Promise<Commit[]> {
   const rolledOver: Commit[] = [];

@@ -20,8 +20,8 @@ interface QuantityChange {
 }
 
 /**
- * The children among `commits` that the change gives other segments, as they are then. Only changes of quantities do
- * so: other changes of a term are for children whose access has not started.
+ * The children among `commits` whose segments change, with the new ones. Only changes of quantities have this effect:
+ * other changes of a term apply to children whose access has not started.
  */
 export function withSeatIncreases(
   commits: readonly Commit[],
@@ -56,7 +56,7 @@ function linkedSubscription(
   return terms.subscriptions.find(({ id }) => id === subscription?.subscriptionId);
 }
 
-/** Changes are only added. */
+/** Changes are only appended. */
 function hasSameQuantities(was: Subscription, is: Subscription): boolean {
   return (
     was.quantityChanges.length === is.quantityChanges.length &&
@@ -66,7 +66,7 @@ function hasSameQuantities(was: Subscription, is: Subscription): boolean {
   );
 }
 
-/** The segments of the children up to the one that starts at `last`, by child, if the subscription were this one. */
+/** The segments of the children up to the one that starts at `last`, by child, for this state of the subscription. */
 function grantsOf(term: RecurringCommit, { contract }: FullContract, last: Instant) {
   return (subscription: Subscription): ReadonlyMap<string, readonly AccessSegment[]> =>
     new Map(
@@ -78,7 +78,7 @@ function grantsOf(term: RecurringCommit, { contract }: FullContract, last: Insta
 
 /**
  * The child with segments such that at each increase all grants together equal the total of its quantities, and no
- * segment that has begun loses anything. Empty if nothing changes.
+ * segment that has begun is reduced. Empty if nothing changes.
  */
 function withSegments(
   child: Commit,
@@ -98,7 +98,7 @@ function withSegments(
     if (segment.startingAt >= first.endingBefore) continue;
     const own = kept.get(segment.id);
     const earlier = then.find(({ id }) => id === segment.id);
-    // Unchanged parts stay as they are, also where a client has edited them.
+    // Unchanged parts are kept, even if a client has edited them.
     const isSame = own !== undefined && earlier?.amount.eq(segment.amount) === true;
     due = due.plus(isSame ? own.amount : segment.amount);
     const missing = due.minus(granted);

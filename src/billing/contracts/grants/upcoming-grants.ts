@@ -1,5 +1,5 @@
 /**
- * Children that recurring terms are yet to create, for messages that are sent before they exist
+ * Children that recurring terms have not created yet, for messages that are sent before they exist
  * (docs/explanation/notifications.md).
  */
 import type { Commit } from '../../../core/terms/commits.ts';
@@ -23,7 +23,7 @@ export function upcomingOf(
   return { contractId, customerId, ...due, commitsIn: (span) => missingIn(granting, last, span) };
 }
 
-/** Those whose access begins or ends in the span, and some more. */
+/** Children whose access begins or ends in the span, and possibly others. */
 function missingIn(
   { contract, recurring, subscriptions }: Granting,
   last: LastGrants,
@@ -32,7 +32,7 @@ function missingIn(
   if (contract.archivedAt !== null) return [];
   return recurring.flatMap((term) => {
     const known = last.get(term.id) ?? null;
-    // A period more, because children begin with the first period after it.
+    // One more period, because children begin with the first period after it.
     const after = known === null ? null : Math.max(known, from - 2 * accessMsMax(term, contract));
     return recurringGrants(term, contract, subscriptions, { at: until, after });
   });
@@ -54,7 +54,7 @@ export const upcomingCommits: UpcomingCommits = {
   },
 };
 
-/** The contracts that have children to create. */
+/** The contracts with children to create. */
 async function* grantingPages(tx: Transaction): AsyncIterable<readonly string[]> {
   let after: string | null = null;
   do {

@@ -3,7 +3,7 @@ import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Applicability, HierarchyAccess } from '../../../core/terms/applicability.ts';
 import { type BalanceContext, requireProduct } from './terms-context.ts';
 
-/** Refuses (`invalid`) ids or tags beside specifiers, unknown products, and specifiers that say nothing. */
+/** Refuses (`invalid`) ids or tags together with specifiers, unknown products, and empty specifiers. */
 export function validateApplicability(from: Applicability, path: FieldPath, context: BalanceContext): void {
   const { productIds, productTags, specifiers } = from;
   if (specifiers.length > 0 && (productIds.length > 0 || productTags.length > 0)) {

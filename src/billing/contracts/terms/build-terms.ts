@@ -63,7 +63,7 @@ export const NO_TERMS_INPUT: TermsInput = {
   prepaidBalanceThreshold: null,
 };
 
-/** Terms that are there already, to which new ones may refer. */
+/** Existing terms that new ones may refer to. */
 type ExistingTerms = Pick<
   ContractTerms,
   'commits' | 'recurringCommits' | 'overrides' | 'subscriptions' | 'spendTrackers'
@@ -75,7 +75,7 @@ export interface BuildTerms {
     'id' | 'customerId' | 'startingAt' | 'endingBefore' | 'multiplierPrioritization'
   >;
   readonly loaded: LoadedContext;
-  /** Where the lists stand in the request. */
+  /** The path of the lists in the request. */
   readonly path: FieldPath;
   readonly existing: ExistingTerms;
   readonly createdAt: Instant;
@@ -93,7 +93,7 @@ const NO_TERMS: ExistingTerms = {
   spendTrackers: [],
 };
 
-/** The terms of a contract that has none yet. */
+/** The terms of a new contract. */
 export function buildNewTerms(
   input: TermsInput,
   build: Omit<BuildTerms, 'existing' | 'path'>,
@@ -102,8 +102,8 @@ export function buildNewTerms(
 }
 
 /**
- * The terms that `input` adds to those in `existing`. Refuses (`invalid`) the first bad field of the first
- * bad term. Other requests are answered between parts of many overrides.
+ * The terms that `input` adds to those in `existing`. Refuses (`invalid`) the first invalid field of the first invalid
+ * term. Other requests are served between parts of many overrides.
  */
 export async function buildTerms(input: TermsInput, build: BuildTerms): Promise<BuiltTerms> {
   const given = assignIds(input, build);
@@ -204,7 +204,7 @@ function assignIds(input: TermsInput, { path: listsAt }: BuildTerms): GivenTerms
   };
 }
 
-/** Everything that is named by id is also named by temporary id, where the request gives it one. */
+/** Objects that are referenced by id can also be referenced by temporary id, if the request defines one. */
 function contextOf(given: GivenTerms, { contract, loaded, existing }: BuildTerms): TermsContext {
   refuseRepeatedTemporaryIds([...given.commits, ...given.recurring]);
   refuseRepeatedTemporaryIds(given.subscriptions);

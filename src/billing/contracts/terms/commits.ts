@@ -26,8 +26,8 @@ export interface CommitOrigin {
 }
 
 /**
- * Creates the commit from the input. Refuses (`invalid`) the first bad field; `path` is the commit's place in
- * the request.
+ * Creates the commit from the input. Refuses (`invalid`) the first invalid field; `path` is the commit's place in the
+ * request.
  */
 export function buildCommit(
   input: CommitInput,

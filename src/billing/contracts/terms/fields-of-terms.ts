@@ -1,13 +1,10 @@
-/** Which new objects of a request got which fields. Pure. */
+/** Assigns the custom fields of a request to its new objects. Pure. */
 import type { CustomFieldEntity, CustomFields, ObjectFields } from '../../../core/custom-fields.ts';
 import { assert, type FieldPath } from '../../../core/errors.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { TermsInput } from './build-terms.ts';
 
-/**
- * The fields of terms, which were built from `input` in its order. `path` is where its lists stand in the
- * request.
- */
+/** The fields of terms built from `input`, in its order. `path`: the path of its lists in the request. */
 export function fieldsOfTerms(
   input: Pick<
     TermsInput,
@@ -33,7 +30,7 @@ export function fieldsOfTerms(
   ];
 }
 
-/** The fields that objects got, which were built from `inputs` in their order; `list` is where these stand. */
+/** The fields of objects built from `inputs`, in their order; `list`: the path of these. */
 export function located(
   entity: CustomFieldEntity,
   inputs: readonly { readonly customFields: CustomFields }[],

@@ -1,4 +1,4 @@
-/** Collects the products, pricing units and balances that terms name, to load them at once. Pure. */
+/** Collects the products, pricing units and balances that terms name, to load them together. Pure. */
 
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';

@@ -1,17 +1,19 @@
 /**
- * How many overrides a contract can have. Within these limits a contract with all of them is read and rated in
- * milliseconds (`npm run bench -- overrides`). Contracts that had more before stay readable; they take no new ones.
+ * Limits for the overrides of a contract. Within these limits a contract with all of them is read and rated in
+ * milliseconds (`npm run bench -- overrides`). Contracts that exceed them remain readable; they accept no new ones.
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Override } from '../../../core/terms/overrides.ts';
 
 const OVERRIDES_PER_CONTRACT_MAX = 10_000;
-/** Of all overrides of a contract together. */
+/** Maximum specifiers of all overrides of a contract. */
 const SPECIFIERS_PER_CONTRACT_MAX = 10_000;
-/** Of all TIERED overrides of a contract together: a price is cut at the tiers of all that apply to it. */
+/** Maximum tiers of all TIERED overrides of a contract: a price is cut at the tiers of all that apply to it. */
 const OVERRIDE_TIERS_PER_CONTRACT_MAX = 1_000;
 
-/** Refuses (`invalid`) the first added override with which the contract exceeds a limit. `list`: where they stand. */
+/**
+ * Refuses (`invalid`) the first added override that exceeds a limit of the contract. `list`: the path of the overrides.
+ */
 export function checkOverrideLimits(
   existing: readonly Override[],
   added: readonly Override[],

@@ -5,7 +5,7 @@ import { withoutUuidCase } from '../../../core/ids.ts';
 import type { Override, OverrideInput, OverrideSpecifier } from '../../../core/terms/overrides.ts';
 import { requireProduct, subscriptionRateKey, type TermsContext } from './terms-context.ts';
 
-/** Refuses (`invalid`) targets that contradict each other, and products that the override cannot reach. */
+/** Refuses (`invalid`) contradictory targets, and products that the override cannot apply to. */
 export function checkTargets(
   input: OverrideInput,
   type: Override['type'],
@@ -111,7 +111,7 @@ function pricingKeyOf(product: Product): readonly string[] {
   return product.versions.at(-1)?.pricingGroupKey ?? [];
 }
 
-/** The specifier with ids in place of temporary ids. Refuses (`invalid`) unknown ids, and ids out of place. */
+/** The specifier with ids in place of temporary ids. Refuses (`invalid`) unknown and misplaced ids. */
 export function resolveSpecifier(
   specifier: OverrideSpecifier,
   { isCommitSpecific }: OverrideInput,

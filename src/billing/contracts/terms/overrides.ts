@@ -13,8 +13,8 @@ import {
 } from './terms-context.ts';
 
 /**
- * Creates the override from the input and replaces temporary ids by ids. Refuses (`invalid`) the first bad
- * field; `path` is the override's place in the request.
+ * Creates the override from the input and replaces temporary ids by ids. Refuses (`invalid`) the first invalid field;
+ * `path` is the override's place in the request.
  */
 export function buildOverride(
   input: OverrideInput,
@@ -103,7 +103,7 @@ function checkTiers(tiers: readonly OverrideTier[], field: FieldPath): readonly 
   return tiers;
 }
 
-/** The types of rate that suit each type of product, as on a rate card. */
+/** The types of rate for each type of product, as on a rate card. */
 const RATE_TYPES_OF_PRODUCTS: Readonly<Record<string, readonly string[]>> = {
   USAGE: ['FLAT', 'TIERED'],
   SUBSCRIPTION: ['FLAT', 'SUBSCRIPTION'],

@@ -10,7 +10,7 @@ import type {
 import { occurrenceDates, recurringItems } from '../../../rating/periods/recurring-schedule.ts';
 import { type BalanceContext, requireCreditType } from './terms-context.ts';
 
-/** A century of months: more dates than this in one schedule are a mistake. */
+/** A century of months: more dates in one schedule are an error. */
 const OCCURRENCES_MAX = 1_200;
 
 export type ScheduleItem = Omit<InvoiceItem, 'id'>;
@@ -23,7 +23,7 @@ export interface ExpandedSchedule {
 
 /**
  * Checks a schedule and returns its items. Refuses (`invalid`): both or neither of `schedule_items` and
- * `recurring_schedule`, an amount beside or without its parts, and dates out of order.
+ * `recurring_schedule`, an amount together with or without its parts, and dates out of order.
  */
 export function expandSchedule(
   schedule: InvoiceScheduleInput,
@@ -48,7 +48,7 @@ export function expandSchedule(
   return { creditTypeId, items: expanded.toSorted((a, b) => a.timestamp - b.timestamp) };
 }
 
-/** An amount alone is one unit at that price. Refuses (`invalid`) an amount beside or without its parts. */
+/** An amount alone is one unit at that price. Refuses (`invalid`) an amount together with or without its parts. */
 export function resolveAmount(
   { amount, unitPrice, quantity }: AmountInput,
   path: FieldPath,

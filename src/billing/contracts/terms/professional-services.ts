@@ -6,7 +6,7 @@ import type {
 } from '../../../core/terms/professional-services.ts';
 import { requireProduct, type TermsContext } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the place of the service in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the place of the service in the request. */
 export function buildProfessionalService(
   input: ProfessionalServiceInput,
   path: FieldPath,

@@ -16,7 +16,7 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the term's place in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the term's place in the request. */
 export function validateRecurringCommit(
   input: RecurringCommitInput,
   path: FieldPath,
@@ -40,7 +40,7 @@ export function validateRecurringCommit(
   validateHierarchyAccess(input.hierarchyAccess, path);
 }
 
-/** Refuses (`invalid`) a second DAILY term, whichever list it is in. */
+/** Refuses (`invalid`) a second DAILY term in either list. */
 export function refuseSecondDaily(terms: readonly { input: RecurringCommitInput; path: FieldPath }[]): void {
   const [, second] = terms.filter(({ input }) => input.recurrenceFrequency === 'DAILY');
   if (second === undefined) return;
@@ -75,7 +75,7 @@ function checkDates(input: RecurringCommitInput, path: FieldPath, { contract }: 
   requireEndAfterStart(input, path);
 }
 
-/** By its id, in any letter case, or by its temporary id. */
+/** Finds it by id, ignoring case, or by temporary id. */
 function namedSubscription({ subscriptions }: TermsContext, id: string) {
   return subscriptions.get(id) ?? subscriptions.get(withoutUuidCase(id));
 }
@@ -99,7 +99,7 @@ function checkSubscription(input: RecurringCommitInput, path: FieldPath, context
   }
 }
 
-/** Makes the term of an input that `validateRecurringCommit` has passed. */
+/** Creates the term from an input that `validateRecurringCommit` has accepted. */
 export function buildRecurringCommit(
   input: RecurringCommitInput,
   context: TermsContext,

@@ -9,8 +9,8 @@ import { type ExpandedSchedule, expandSchedule } from './point-schedule.ts';
 import { requireFixedProduct, type TermsContext } from './terms-context.ts';
 
 /**
- * Creates the charge or the discount from the input. Refuses (`invalid`) the first bad field; `path` is its place in
- * the request.
+ * Creates the charge or the discount from the input. Refuses (`invalid`) the first invalid field; `path` is its place
+ * in the request.
  */
 export function buildScheduledCharge(
   input: ScheduledChargeInput,
@@ -49,7 +49,7 @@ function resolveCharge(
   return expandSchedule(input.schedule, [...path, 'schedule'], context);
 }
 
-/** A discount of a negative amount would charge it. */
+/** A discount with a negative amount would be a charge. */
 function requireReduction({ schedule }: ScheduledChargeInput, path: FieldPath): void {
   if (schedule.recurring !== null) {
     requirePositive(schedule.recurring, [...path, 'schedule', 'recurring']);

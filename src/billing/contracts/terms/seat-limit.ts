@@ -1,12 +1,12 @@
-/** How many seats a subscription may have (docs/explanation/subscriptions.md, "Seats"). Pure. */
+/** Limits the seats of a subscription (docs/explanation/subscriptions.md, "Seats"). Pure. */
 import { type Decimal, decimal, maximum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { SEATS_MAX_DEFAULT, type Subscription } from '../../../core/terms/subscriptions.ts';
 import { seatSegments } from '../../../rating/quantities/subscription-quantities.ts';
 
 /**
- * Refuses (`invalid`) a subscription that gets more seats than the limit at any time. One that has more already may keep
- * them, as after the limit was lowered. `seatsMax` undefined: the default.
+ * Refuses (`invalid`) a subscription that gets more seats than the limit at any time. One that already has more may
+ * keep them, for example after the limit was lowered. `seatsMax` undefined: the default.
  */
 export function checkSeatLimit(
   before: readonly Subscription[],

@@ -10,7 +10,7 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the subscription's place in the request. */
+/** Refuses (`invalid`) the first invalid field; `path` is the subscription's place in the request. */
 export function validateSubscription(input: SubscriptionInput, path: FieldPath, context: TermsContext): void {
   checkRate(input, path, context);
   checkDates(input, path, context);
@@ -76,7 +76,7 @@ function checkQuantity(input: SubscriptionInput, path: FieldPath): void {
   }
 }
 
-/** Makes the subscription of an input that `validateSubscription` has passed. */
+/** Creates the subscription from an input that `validateSubscription` has accepted. */
 export function buildSubscription(
   input: SubscriptionInput,
   context: TermsContext,
@@ -106,7 +106,7 @@ export function buildSubscription(
   };
 }
 
-/** The named seats first: unassigned ones would otherwise be taken by them. */
+/** Named seats first: they would otherwise take unassigned ones. */
 function initialSeats({ seatConfig }: SubscriptionInput, startingAt: Instant): SeatChange[] {
   if (seatConfig === null) return [];
   const named = seatConfig.initialSeatIds.map(

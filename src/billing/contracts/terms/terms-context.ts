@@ -1,6 +1,6 @@
 /**
- * The data that terms are validated against: their contract, and the objects that they name. Loaded once for
- * all terms of a request, so that the validations are pure functions.
+ * The data for validating terms: their contract, and the objects that they name. Loaded once for all terms of a
+ * request, so that the validations are pure functions.
  */
 import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
 import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
@@ -17,7 +17,7 @@ import { loadProducts } from '../../../store/products/products.ts';
 import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards/rate-cards.ts';
 import { loadRateEntries } from '../../../store/rate-cards/rates.ts';
 
-/** A subscription that recurring terms may be tied to. */
+/** A subscription that recurring terms may be linked to. */
 interface SubscriptionFacts {
   readonly id: string;
   readonly quantityManagementMode: 'SEAT_BASED' | 'QUANTITY_ONLY';
@@ -36,24 +36,24 @@ export interface TermsContext {
   /** From id or temporary id to the id of a commit, credit, or recurring term that an override may name. */
   readonly commitIds: ReadonlyMap<string, string>;
   readonly recurringCommitIds: ReadonlyMap<string, string>;
-  /** Both kinds of credits included. */
+  /** Includes both kinds of credits. */
   readonly balanceIds: ReadonlyMap<string, string>;
-  /** Collects payments of gate STRIPE; null: no such gate can be set. */
+  /** Collects payments of gate STRIPE; null: such gates are not available. */
   readonly paymentProvider: PaymentProvider | null;
 }
 
 export interface CardFacts {
   readonly id: string;
   readonly fiatCreditTypeId: string;
-  /** The currency's amount for one custom unit, by unit. */
+  /** The amount in the card's currency for one custom unit, by unit. */
   readonly conversions: ReadonlyMap<string, Decimal>;
-  /** Of the products that the terms name those that have a rate. */
+  /** The named products that have a rate. */
   readonly productIds: ReadonlySet<string>;
   /** `<product id>:<billing frequency>` of their subscription rates. */
   readonly subscriptionRates: ReadonlySet<string>;
 }
 
-/** The objects that terms name, to be looked up together. */
+/** The objects that terms name, to be loaded together. */
 export interface NamedIds {
   readonly productIds: readonly string[];
   readonly creditTypeIds: readonly string[];
@@ -61,10 +61,10 @@ export interface NamedIds {
   readonly balanceIds: readonly string[];
 }
 
-/** The context that commits and credits are validated against, those of a customer too, which belong to no contract. */
+/** The context for validating commits and credits, including those of a customer, which belong to no contract. */
 export type BalanceContext = Pick<TermsContext, 'products' | 'creditTypes' | 'paymentProvider'>;
 
-/** The objects that are looked up, as opposed to those that the request itself defines. */
+/** The loaded objects, as opposed to those that the request itself defines. */
 export interface LoadedContext extends BalanceContext, Pick<TermsContext, 'card'> {
   /** Commits and credits of the customer that the terms name. */
   readonly knownBalanceIds: ReadonlySet<string>;
@@ -77,8 +77,8 @@ interface TermsOwner {
 }
 
 /**
- * Looks up what the terms name, and what the card has rates for. Unknown ids are absent. Terms without a
- * contract, those of a package, can name no balances that exist.
+ * Loads the objects that the terms name, and which of them have rates on the card. Unknown ids are absent. Terms of a
+ * package, which have no contract, cannot name existing balances.
  */
 export async function loadTermsContext(
   db: Database | Transaction,
@@ -126,7 +126,7 @@ export function subscriptionRateKey(productId: string, frequency: BillingFrequen
   return `${productId}:${frequency}`;
 }
 
-/** The product that a term names. Refuses (`invalid`) an unknown one. */
+/** The product named by a term. Refuses (`invalid`) an unknown one. */
 export function requireProduct(
   context: Pick<BalanceContext, 'products'>,
   id: string,
@@ -148,7 +148,7 @@ export function requireFixedProduct(
   if (product.archivedAt !== null) throw invalid(field, `product ${id} is archived`);
 }
 
-/** The pricing unit that a term names, US cents where it names none. Refuses (`invalid`) an unknown one. */
+/** The pricing unit named by a term, US cents by default. Refuses (`invalid`) an unknown one. */
 export function requireCreditType(context: BalanceContext, id: string | null, field: FieldPath): string {
   const known = id ?? USD_CENTS.id;
   if (!context.creditTypes.has(known)) throw invalid(field, `pricing unit ${known} not found`);

@@ -14,11 +14,11 @@ import { validateApplicability } from './applicability.ts';
 import { refusePaymentGate } from './payment-gates.ts';
 import { requireCreditType, requireFixedProduct, type TermsContext } from './terms-context.ts';
 
-/** The least amounts, in minor units of the currency: 5 dollars, euros or 500 yen, and 10 or 1,000 more than that. */
+/** The minimum amounts, in minor units of the currency: 5 dollars, euros or 500 yen, and 10 or 1,000 more than that. */
 const THRESHOLD_MIN = decimal('500');
 const RECHARGE_ABOVE_THRESHOLD_MIN = decimal('1000');
 
-/** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
+/** Refuses (`invalid`) the first invalid field. `trackers` are the spend trackers of the contract. */
 export function validateSpendThreshold(
   from: SpendThreshold,
   path: FieldPath,
@@ -29,7 +29,7 @@ export function validateSpendThreshold(
   checkCommon(from, path, context, trackers);
 }
 
-/** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
+/** Refuses (`invalid`) the first invalid field. `trackers` are the spend trackers of the contract. */
 export function validatePrepaidBalanceThreshold(
   from: PrepaidBalanceThreshold,
   path: FieldPath,
@@ -59,8 +59,8 @@ export function validatePrepaidBalanceThreshold(
 }
 
 /**
- * An amount in minor units of the currency, in the unit of the threshold: as it is stored, or converted for a custom
- * unit.
+ * An amount in minor units of the currency, in the unit of the threshold: the stored amount, or the converted one for a
+ * custom unit.
  */
 function leastAmount(
   minorUnits: Decimal,
@@ -107,7 +107,7 @@ function validateDiscount(
   }
 }
 
-/** Refuses (`invalid`) unknown units and aliases that are taken. `path` is that of the list. */
+/** Refuses (`invalid`) unknown units and used aliases. `path`: the path of the list. */
 export function validateSpendTrackers(
   added: readonly SpendTracker[],
   path: FieldPath,

@@ -21,7 +21,7 @@ export function withEndDate(full: FullContract, endingBefore: Instant | null, no
   return { contract, terms: oldEnd === null ? full.terms : pinned(full.terms, oldEnd) };
 }
 
-/** Of a contract. `before`: the end until now. */
+/** The end of a contract. `before`: the former end. */
 interface EarlierEnd {
   readonly start: Instant;
   readonly before: Instant;
@@ -44,7 +44,7 @@ function truncated(terms: ContractTerms, ends: EarlierEnd, now: Instant): Contra
   };
 }
 
-/** A term that ends with the contract stays so; one that would begin later is left without any time. */
+/** A term that ends with the contract still does; one that would begin later is left empty. */
 function cut<Term extends { readonly startingAt: Instant; readonly endingBefore: Instant | null }>(
   term: Term,
   end: Instant,
@@ -55,8 +55,8 @@ function cut<Term extends { readonly startingAt: Instant; readonly endingBefore:
 }
 
 /**
- * Items that were added to a usage invoice stay on it: the invoice ends with the contract. Other upcoming items fall
- * away.
+ * Items that were added to a usage invoice stay on it: the invoice ends with the contract. Other upcoming items are
+ * removed.
  */
 function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): ScheduledCharge {
   const { schedule } = charge;
@@ -67,9 +67,9 @@ function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): S
 }
 
 /**
- * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Where the former end has
- * passed, segments after it have rolled over, and the ledger needs them. Where the contract ends at its start, an
- * invoice of that instant may have drawn on the segments that begin with it: they are left without any time.
+ * The true-up of a postpaid commit is due at the new end; other upcoming purchases are removed. If the former end has
+ * passed, segments after it have rolled over, and the ledger needs them. If the contract ends at its start, an invoice
+ * of that instant may have drawn on the segments that begin with it: they are left empty.
  */
 function truncatedCommit(commit: Commit, { start, before, end }: EarlierEnd, now: Instant): Commit {
   const { accessSchedule, invoiceSchedule } = commit;
@@ -90,7 +90,7 @@ function truncatedCommit(commit: Commit, { start, before, end }: EarlierEnd, now
   };
 }
 
-/** Items that were due by now have been invoiced and stay, also after an end in the past. */
+/** Items that are due by now have been invoiced and stay, even after an end in the past. */
 function withoutUpcoming<Item extends { readonly timestamp: Instant }>(
   items: readonly Item[],
   end: Instant,
@@ -99,7 +99,7 @@ function withoutUpcoming<Item extends { readonly timestamp: Instant }>(
   return items.filter((item) => item.timestamp <= Math.max(end, now));
 }
 
-/** Terms that ended with the contract keep that end when the contract continues; charges in arrears continue too. */
+/** Terms that ended with the contract keep that end when the contract is extended; charges in arrears continue too. */
 function pinned(terms: ContractTerms, oldEnd: Instant): ContractTerms {
   const pin = <Term extends { readonly startingAt: Instant; readonly endingBefore: Instant | null }>(
     term: Term,

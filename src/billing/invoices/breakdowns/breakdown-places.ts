@@ -1,6 +1,6 @@
 /**
- * The windows of a page of breakdowns, and the invoices that they belong to. They are found first, so that only these
- * invoices are computed or read.
+ * The windows of a page of breakdowns, with their invoices. They are determined first, so that only these invoices are
+ * computed or read.
  */
 import { groupBy } from '../../../core/group-by.ts';
 import { resultInChunks } from '../../../core/in-chunks.ts';
@@ -30,16 +30,16 @@ export interface BreakdownFilter {
   /** `none`: the whole invoice is one window. */
   readonly size: BreakdownSize;
   readonly status?: InvoiceStatus | undefined;
-  /** Without a status: whether voided invoices are left out. */
+  /** Without a status: whether voided invoices are excluded. */
   readonly withoutVoid?: boolean;
-  /** The date in whose window a SCHEDULED invoice is; `schedule` by default. */
+  /** The date that determines the window of a SCHEDULED invoice; `schedule` by default. */
   readonly scheduledBy?: ScheduledDate;
   readonly creditTypeId?: string | undefined;
 }
 
 /** Items are ordered by the start of their window, then by issue date and id of their invoice. */
 export interface BreakdownPosition {
-  /** Of the window. */
+  /** The start of the window. */
   readonly start: Instant;
   /** When the invoice is issued. */
   readonly at: Instant;
@@ -62,21 +62,21 @@ export interface Place extends BreakdownPosition {
 }
 
 export interface FoundBreakdowns {
-  /** Decided by places: a true-up without a shortfall has one and is no invoice. */
+  /** Based on places: a true-up without a shortfall has a place and is no invoice. */
   readonly next: BreakdownPosition | null;
   /** Drafts of SCHEDULED invoices. */
   readonly scheduled: readonly { readonly target: ScheduledTarget; readonly own: readonly Place[] }[];
   readonly drafts: {
-    /** Drafts of usage invoices; `own` are the places of each in turn. */
+    /** Drafts of usage invoices; `own` are the places of each, in order. */
     readonly planned: PlannedInvoices;
     readonly own: readonly (readonly Place[])[];
-    /** Those that were computed for an earlier page of the same answer. */
+    /** Drafts that were computed for an earlier page of the same answer. */
     readonly kept: readonly { readonly id: string; readonly own: readonly Place[] }[];
   };
   readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
 }
 
-/** The windows of the page. `isKept`: whether the draft was computed before, for these places too. */
+/** The windows of the page. `isKept`: whether the draft was computed before, including these places. */
 export async function findBreakdowns(
   deps: SnapshotContext,
   filter: BreakdownFilter,
@@ -146,7 +146,7 @@ function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Int
     : { start: range.start, end: Math.min(range.end, after.start + DAY_MS) };
 }
 
-/** A SCHEDULED invoice has one window: that which contains its date. */
+/** A SCHEDULED invoice has one window: the one that contains its date. */
 function windowsOf(source: Source, filter: BreakdownFilter, { after, order }: BreakdownPageRequest) {
   const { period, date } = timeOfSource(source, filter);
   const { size, range } = filter;
@@ -157,7 +157,7 @@ function windowsOf(source: Source, filter: BreakdownFilter, { after, order }: Br
     : windowsDownFrom(period, size, Math.min(range.end, after?.start ?? range.end));
 }
 
-/** `date`: of a SCHEDULED invoice, else null. */
+/** `date`: the date of a SCHEDULED invoice, else null. */
 function timeOfSource(
   source: Source,
   { scheduledBy }: BreakdownFilter,
@@ -178,7 +178,7 @@ function windowAt(at: Instant, size: BreakdownSize): Interval {
   return { start, end: start + (size === 'day' ? DAY_MS : HOUR_MS) };
 }
 
-/** The requested ones of one source, from the cursor on, in the order of the page. */
+/** The requested places of one source, from the cursor on, in the order of the page. */
 function* placesOf(
   source: Source,
   filter: BreakdownFilter,
@@ -200,8 +200,8 @@ function isBeyond({ start, end }: Interval, range: Interval, order: BreakdownPag
 }
 
 /**
- * One more than the page has, so that a further page shows. A customer may have thousands of invoices with hundreds of
- * windows each, so only the next window of each invoice is looked at.
+ * One more than the page size, which shows whether there is a further page. A customer may have thousands of invoices
+ * with hundreds of windows each, so only the next window of each invoice is generated.
  */
 function* firstPlaces(
   sources: readonly Source[],

@@ -42,17 +42,17 @@ export interface BreakdownItem extends Invoice, WithCard {
 
 interface ListedBreakdowns extends BreakdownFilter {
   readonly size: WindowSize;
-  /** Whether windows without lines are left out. */
+  /** Whether windows without lines are excluded. */
   readonly withoutEmpty?: boolean;
   /** Whether lines and totals are those before commits and credits. */
   readonly isBeforeBalances?: boolean;
-  /** Set where the answer has many pages, whose drafts are computed once. */
+  /** Set if the answer has many pages, whose drafts are computed once. */
   readonly pages?: PagesOfAnswer;
 }
 
 /**
- * A page of breakdown windows. The windows of the page are selected first, so that only their invoices are computed.
- * A page has a row while some follow (`pageWithRows`). Refuses an unknown customer (`not_found`).
+ * A page of breakdown windows. The windows of the page are determined first, so that only their invoices are computed.
+ * A page has a row unless none follow (`pageWithRows`). Refuses an unknown customer (`not_found`).
  */
 export async function listBreakdowns(
   deps: BillingContext,
@@ -155,7 +155,7 @@ interface CutInvoice {
   readonly invoice: Invoice & WithCard;
   /** Null: all lines are in one window. */
   readonly windows: readonly LineWindow[] | null;
-  /** The windows that the page shows. */
+  /** The windows on the page. */
   readonly own: readonly Place[];
 }
 
@@ -179,7 +179,7 @@ function* windowItems(
   return items;
 }
 
-/** Memory of a line's share of a window, and of what it is on the wire. */
+/** Memory of a line's share of a window, including its serialized form. */
 const SHARE_BYTES = 1_024;
 
 function* windowItem(

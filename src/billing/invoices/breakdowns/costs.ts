@@ -1,6 +1,6 @@
 /**
- * The costs of a customer day by day: the sums of the daily breakdowns of all its invoices before commits and credits,
- * voided ones left out.
+ * The daily costs of a customer: the sums of the daily breakdowns of all its invoices before commits and credits,
+ * without voided ones.
  */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
@@ -36,12 +36,12 @@ export interface DayCosts {
   readonly units: readonly CostInUnit[];
 }
 
-/** Windows read for one page: a page has fewer days if its days have more. */
+/** Maximum windows read for one page: a page has fewer days if its days have more. */
 const WINDOWS_MAX = 2_000;
 
 /**
  * A page of the days of `range`, which begins and ends at midnight, each with its costs. Refuses an unknown customer
- * (`not_found`), and a day with more than 2,000 invoices (`too_large`). `drafts`: of an answer with many pages.
+ * (`not_found`), and a day with more than 2,000 invoices (`too_large`). `drafts`: set for an answer with many pages.
  */
 export async function listCosts(
   deps: BillingContext,

@@ -1,6 +1,6 @@
 /**
- * The drafts of a page of breakdowns with the windows of their lines: of a single page only the windows of that page are
- * computed, of an answer of many pages all of them, once.
+ * The drafts of a page of breakdowns with the windows of their lines: for a single page only the windows of that page
+ * are computed, for an answer of many pages all of them, once.
  */
 import { assert } from '../../../core/errors.ts';
 import { resultInChunks } from '../../../core/in-chunks.ts';
@@ -33,13 +33,13 @@ export function isKeptIn(
 export interface DraftInWindows extends Pick<ComputedInvoice, 'terms'> {
   readonly invoice: Invoice;
   readonly source: InvoiceUsageSource;
-  /** Those that lie in its places. */
+  /** The windows within its places. */
   readonly windows: readonly LineWindow[];
   /** Its places on the page. */
   readonly own: readonly Place[];
 }
 
-/** Refuses where usage cannot be evaluated: windows have no warnings, so they cannot say that something is missing. */
+/** Refuses if usage cannot be evaluated: windows have no warnings, so they cannot report missing usage. */
 export async function draftsInWindows(
   deps: BillingContext,
   found: FoundBreakdowns['drafts'],
@@ -68,7 +68,7 @@ async function draftsOfOnePage(
   return drafts;
 }
 
-/** The moment of drafts that were computed for an earlier page stays, so that the windows of all pages add up. */
+/** Drafts that were computed for an earlier page keep their moment, so that the windows of all pages add up. */
 async function draftsOfPages(
   deps: BillingContext,
   { planned, own, kept }: FoundBreakdowns['drafts'],
@@ -82,7 +82,7 @@ async function draftsOfPages(
   const { targets } = planned;
   if (targets.length === 0) return known;
   const ids = targets.map(({ contract, period }) => usageInvoiceId(contract.id, period.start));
-  // A process that knows up to when everything was counted knows it for all drafts.
+  // If the complete ingestion time is known, it applies to all drafts.
   const isForAll = deps.eventFacts.completeUpTo() !== null;
   const countedUpTo = drafts.momentOf(ids, isForAll) ?? (await draftMoment(deps.eventFacts, planned));
   const rests = targets.map(({ period }, index) =>

@@ -1,8 +1,8 @@
 /**
- * The drafts of one answer of many pages, computed once for all of them, as far as memory allows. A large draft takes
- * seconds, and a month by the hour has 744 windows.
+ * The drafts of one answer of many pages, computed once for all of them if memory allows. A large draft takes seconds,
+ * and a month by the hour has 744 windows.
  *
- * Owns: what is kept, and how much. Does not own: how drafts are computed (`drafts-in-windows.ts`).
+ * Owns: what is cached, and how much. Does not own: how drafts are computed (`drafts-in-windows.ts`).
  */
 import { afterOtherWork, CHUNK_ITEMS } from '../../../core/in-chunks.ts';
 import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
@@ -15,28 +15,28 @@ import type { InvoiceUsageSource } from '../usage/usage-weights.ts';
 import { type Place, timeOf } from './breakdown-places.ts';
 import { PackedWindows, type WindowOrder } from './packed-windows.ts';
 
-/** A draft without the windows of its lines, and they by themselves. */
+/** A draft with the windows of its lines stored separately. */
 export interface KeptDraft extends Pick<ComputedInvoice, 'terms'> {
   readonly invoice: Invoice;
   readonly source: InvoiceUsageSource;
   readonly windows: PackedWindows;
 }
 
-/** The windows that an answer asks for, on all of its pages. */
+/** The windows that an answer requests, on all of its pages. */
 export interface AskedWindows {
   readonly size: WindowSize;
   readonly range: Interval;
   readonly order: WindowOrder;
 }
 
-/** A part of the share that an answer has which is written while it is sent. */
+/** A part of the memory share of an answer that is streamed. */
 const KEPT_BYTES_MAX = 128 * 1024 ** 2;
 /** A line as an object. */
 const LINE_BYTES = 1_024;
 
 interface Entry {
   readonly draft: KeptDraft;
-  /** The time in which the answer asks for its windows, and from which side. */
+  /** The time for which the answer requests windows, and its order. */
   readonly rest: Interval;
   readonly order: WindowOrder;
   isFinished: boolean;
@@ -45,14 +45,14 @@ interface Entry {
 export class KeptDrafts {
   readonly #bytesMax: number;
   readonly #entries = new Map<string, Entry>();
-  /** The events that each draft counts, also of those that were given up. */
+  /** The moments of all drafts, including evicted ones. */
   readonly #moments = new Map<string, string>();
 
   constructor(bytesMax: number = KEPT_BYTES_MAX) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Null where it is not kept, or not for all of the time of these places. */
+  /** Null if it is not cached, or does not cover these places. */
   find(id: string, places: readonly Place[]): KeptDraft | null {
     const entry = this.#entries.get(id);
     if (entry === undefined) return null;
@@ -66,7 +66,7 @@ export class KeptDrafts {
   }
 
   /**
-   * The ingestion up to which drafts of earlier pages counted events: of any of them where `isForAll`, else of these
+   * The ingestion time up to which drafts of earlier pages counted events: of any of them if `isForAll`, else of these
    * drafts if it was the same for all. Null: none.
    */
   momentOf(ids: readonly string[], isForAll: boolean): string | null {
@@ -76,7 +76,9 @@ export class KeptDrafts {
     return isForAll || others.length === 0 ? first : null;
   }
 
-  /** Keeps a draft with the windows that the answer still asks for; those of `places`, the first ones, in any case. */
+  /**
+   * Caches a draft with the windows that the answer still requests; in any case with those of `places`, the first ones.
+   */
   async keep(
     computed: ComputedInvoice,
     source: InvoiceUsageSource,
@@ -115,7 +117,7 @@ export function createKeptDrafts(): KeptDrafts {
   return new KeptDrafts();
 }
 
-/** The time of a draft that an answer asks for from these places on. */
+/** The time of a draft that an answer requests from these places on. */
 export function restOf(period: Interval, range: Interval, first: Interval, order: WindowOrder): Interval {
   return order === 'ascending'
     ? { start: first.start, end: Math.max(first.end, Math.min(range.end, period.end)) }

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../../core/time
 import type { WindowSize } from '../../../rating/invoices/breakdown.ts';
 import type { WindowAmount } from '../../../rating/lines/types.ts';
 
-/** The order in which windows are taken. */
+/** The order in which windows are consumed. */
 export type WindowOrder = 'ascending' | 'descending';
 
 const WINDOW_MS: Record<WindowSize, number> = { hour: HOUR_MS, day: DAY_MS };
@@ -21,7 +21,7 @@ export class PackedWindows {
   #covered: Interval;
   #bytes = 0;
 
-  /** `covered`: only windows that lie in this time are packed. */
+  /** `covered`: only windows within this time are packed. */
   constructor(period: Interval, size: WindowSize, covered: Interval, order: WindowOrder) {
     this.#period = period;
     this.#size = size;
@@ -29,12 +29,12 @@ export class PackedWindows {
     this.#order = order;
   }
 
-  /** The memory that it takes. */
+  /** Its size in memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** `amounts` may be of a finer size: of one window they are added up. */
+  /** `amounts` may have a finer size: they are summed per window. */
   add(position: number, amounts: readonly WindowAmount[]): void {
     const covered = this.#covered;
     let sum: WindowAmount | null = null;
@@ -53,7 +53,7 @@ export class PackedWindows {
     if (sum !== null) this.#pack(position, sum);
   }
 
-  /** Gives up the windows that are taken last until it fits, but none in the time `needed`. */
+  /** Drops the windows that are consumed last until it fits, but none within `needed`. */
   fitInto(bytesMax: number, needed: Interval): void {
     if (this.#bytes <= bytesMax) return;
     const isAscending = this.#order === 'ascending';
@@ -73,7 +73,7 @@ export class PackedWindows {
     return this.#covered.start <= start && end <= this.#covered.end;
   }
 
-  /** Those that lie in one of these windows. Forgets those that come before all of these in the order. */
+  /** Windows within one of these. Drops those that precede all of them in the order. */
   take(asked: readonly Interval[]): LineWindow[] {
     const isAscending = this.#order === 'ascending';
     const first = isAscending
@@ -116,10 +116,10 @@ export class PackedWindows {
 }
 
 const FIRST_BYTES = 256;
-/** Of a position, and of the length of a number. */
+/** The bytes of a position, and of the length of a number. */
 const WORD = 4;
 
-/** The lines of one window: of each its position, and the length and digits of its quantity and of its total. */
+/** The lines of one window: for each its position, and the length and digits of its quantity and of its total. */
 class PackedCell {
   readonly window: Interval;
   #content = Buffer.allocUnsafe(FIRST_BYTES);

@@ -1,7 +1,4 @@
-/**
- * The amounts that all invoices of a customer bill day by day: the totals of their daily breakdowns, voided ones left
- * out.
- */
+/** The daily amounts of all invoices of a customer: the totals of their daily breakdowns, without voided ones. */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { floorToDay, type Instant, type Interval } from '../../../core/time.ts';
@@ -14,14 +11,13 @@ export interface DayRevenue {
   readonly total: Decimal;
 }
 
-/** Windows read for one customer. */
+/** Maximum windows read for one customer. */
 const WINDOWS_MAX = 2_000;
 
 /**
- * The days of `range` on which something is billed, by currency. Unlike costs these are the totals of the invoices:
- * without what commits and credits pay, and with what a postpaid commit covers; a SCHEDULED invoice is on the day of its
- * issue, as in its month. Refuses more than 2,000 windows
- * (`too_large`).
+ * The days of `range` with billed amounts, by currency. Unlike costs these are the totals of the invoices: without
+ * amounts that commits and credits pay, and with those that a postpaid commit covers; a SCHEDULED invoice is on the day
+ * of its issue, as in its month. Refuses more than 2,000 windows (`too_large`).
  */
 export async function listRevenue(
   deps: BillingContext,

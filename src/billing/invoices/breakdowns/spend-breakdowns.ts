@@ -1,7 +1,7 @@
 /**
  * Invoices by any properties of events: each line, or its part in a day, is divided among the values of the properties
- * (docs/explanation/spend-breakdowns.md). Amounts are before commits and credits. They come from the same hours as
- * breakdowns, frozen ones for issued invoices, so the parts of a line add up to it.
+ * (docs/explanation/spend-breakdowns.md). Amounts are before commits and credits. They are computed from the same hours
+ * as breakdowns, frozen ones for issued invoices, so the parts of a line add up to it.
  */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
@@ -39,12 +39,12 @@ import {
 import { frozenWindows } from './breakdowns.ts';
 import { draftsInWindows, isKeptIn, type PagesOfAnswer } from './drafts-in-windows.ts';
 
-/** Longer names belong to no stored event. */
+/** No stored event has longer names. */
 export const SPEND_PROPERTY_LENGTH_MAX = PROPERTY_NAME_LENGTH_MAX;
 
 /** Part of a line. */
 export interface SpendGroup {
-  /** Of the asked properties in turn; null as a whole for what belongs to no events. */
+  /** The values of the requested properties in order; null as a whole for charges that belong to no events. */
   readonly shares: ShareValues;
   readonly quantity: Decimal;
   readonly total: Decimal;
@@ -61,13 +61,13 @@ export interface SpendFilter extends BreakdownFilter {
   readonly size: 'day' | 'none';
   /** Properties of events. */
   readonly properties: readonly string[];
-  /** Set where the answer has many pages, whose drafts are computed once. */
+  /** Set if the answer has many pages, whose drafts are computed once. */
   readonly pages?: PagesOfAnswer;
 }
 
 /**
- * A page of them, in the order of breakdowns, with a row while some follow (`pageWithRows`). Voided invoices are left
- * out unless asked for.
+ * A page in the order of breakdowns, with a row unless none follow (`pageWithRows`). Voided invoices are excluded
+ * unless requested.
  */
 export async function listSpendBreakdowns(
   deps: BillingContext,
@@ -149,7 +149,7 @@ async function issuedItems(
   return items;
 }
 
-/** The terms that were stored with it, and the names that its customer had. */
+/** The terms and customer names that were stored with it. */
 async function sourceOf(
   { db }: BillingContext,
   { contractId, customerId, period, frozen }: IssuedInvoice,
@@ -166,7 +166,7 @@ async function sourceOf(
   return { target, context, ingestedUpTo };
 }
 
-/** The windows that lie in one of the places; a page may have some days of an invoice only. */
+/** The windows within one of the places; a page may have some days of an invoice only. */
 function* hoursIn(
   windows: Iterable<LineWindow>,
   places: readonly Place[],
@@ -239,7 +239,7 @@ function* grouped<Item, Key>(
   return groups;
 }
 
-/** By values, absent ones after the others; the share that belongs to no events is last. */
+/** By values, absent ones last before the share that belongs to no events. */
 function* groupsOf(shares: readonly SpendShare[]): Generator<void, SpendGroup[], undefined> {
   const groups: SpendGroup[] = [];
   for (const own of (yield* grouped(shares, (share) => shareKey(share.shares))).values()) {
@@ -269,7 +269,7 @@ function compareShares(a: ShareValues, b: ShareValues): number {
   return 0;
 }
 
-/** A SCHEDULED invoice, which does not come from events. */
+/** A SCHEDULED invoice, which is not based on events. */
 function wholeItems(invoice: Invoice, places: readonly Place[]): SpendItem[] {
   const { lines } = beforeBalances(invoice.lines, []);
   return places.map(({ window }) => ({

@@ -1,4 +1,7 @@
-/** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
+/**
+ * Computes the usage invoices of a run: the usage of many is read together, and each invoice is yielded when it is
+ * computed.
+ */
 import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { ContractUsageTerms } from '../../../core/invoice-terms.ts';
@@ -13,14 +16,14 @@ import { type Compute, type ComputedInvoice, computeOne, drawEarlier } from './c
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 
 /**
- * Invoices whose usage is read together. Customers lie side by side in ClickHouse, so the more of them one query asks
- * for, the less it reads in vain.
+ * Maximum invoices whose usage is read together. Adjacent customers in ClickHouse share granules, so a query for more
+ * of them reads less in vain.
  */
 const GROUP_MAX = 125;
-/** The first group tells how many fit. */
+/** The first group shows how many fit. */
 const FIRST_GROUP = 25;
 
-/** How many invoices are read next. Runs that share one reuse the experience of the run before. */
+/** The size of the next group. Runs that share one continue from the previous run. */
 export interface GroupSize {
   invoices: number;
 }
@@ -29,17 +32,17 @@ export function firstGroupSize(): GroupSize {
   return { invoices: FIRST_GROUP };
 }
 
-/** How many invoices to read after a group of `size` invoices, whose usage took `fullness` of the room. */
+/** The number of invoices to read after a group of `size` invoices, whose usage took `fullness` of the room. */
 export function nextGroupSize(size: number, fullness: number): number {
-  // Half of the room is for customers with more usage than those before.
+  // Half of the room is left for customers with more usage than those before.
   return Math.max(FIRST_GROUP, Math.min(GROUP_MAX, Math.floor(size / (2 * fullness))));
 }
 
-/** Of one run of many invoices. */
+/** The context of one run. */
 export interface RunContext extends BillingContext {
   /** Absent: a separate one. */
   readonly groupSize?: GroupSize;
-  /** Waits before each group while others come first (`runtime/right-of-way.ts`). */
+  /** Waits before each group while requests have priority (`runtime/right-of-way.ts`). */
   giveWay?(): Promise<void>;
 }
 
@@ -48,14 +51,14 @@ interface ReadGroup {
   readonly usage: UsageAnswers;
 }
 
-/** A run whose first usage is read. */
+/** A run whose first usage has been read. */
 export interface BegunRun {
   readonly deps: RunContext;
   readonly plan: PlannedInvoices;
-  /** In the order in which they are computed. */
+  /** In the order of computation. */
   readonly planned: readonly PlannedTarget[];
   readonly groupSize: GroupSize;
-  /** Null when it was taken, and where nothing is planned. */
+  /** Null after it was taken, and if nothing is planned. */
   first: ReadGroup | null;
 }
 
@@ -93,13 +96,13 @@ export async function* computeRun(
 
 interface ReadingContext {
   readonly contracts: ReadonlyMap<string, Pick<ContractUsageTerms, 'customerRefs'>>;
-  /** One object for all customers between whom balances are shared. */
+  /** One object for all customers that share balances. */
   readonly balances: ReadonlyMap<string, object>;
 }
 
 /**
- * Those whose events lie side by side in ClickHouse follow one another, so that what is read for one is not read again for
- * the next. Invoices that draw on the same balances stay together, in their order.
+ * Customers whose events are adjacent in ClickHouse follow one another, so that data read for one are not read again
+ * for the next. Invoices that draw on the same balances stay together, in their order.
  */
 export function inReadingOrder<Planned extends { readonly target: { readonly contract: ReadContract } }>(
   planned: readonly Planned[],
@@ -110,7 +113,7 @@ export function inReadingOrder<Planned extends { readonly target: { readonly con
   });
   return [...families.values()]
     .map((family) => {
-      // Events of a customer that has an alias seldom come under its id, which is the first of its references.
+      // Events of a customer with an alias seldom use its id, which is the first of its references.
       const id = family[0]?.target.contract.id ?? '';
       return { family, ref: contracts.get(id)?.customerRefs.at(-1) ?? '' };
     })
@@ -120,7 +123,7 @@ export function inReadingOrder<Planned extends { readonly target: { readonly con
 
 type ReadContract = Pick<InvoiceTarget['contract'], 'id' | 'customerId'>;
 
-/** Group by group; one is read while the one before it is used. */
+/** Group by group; one is read while the previous one is used. */
 async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefined> {
   let current = run.first;
   assert(current !== null || run.planned.length === 0, 'a run is computed once');
@@ -140,7 +143,7 @@ async function readGroup(run: BegunRun, from: number): Promise<ReadGroup> {
   const { deps, plan, planned, groupSize: size } = run;
   const group = planned.slice(from, from + size.invoices);
   const targets = group.map(({ target }) => target);
-  // In a large group no question has more than its share.
+  // In a large group no query has more than its share.
   const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
   const usage = await readUsageAnswers(deps.usageSource, targets, plan.context, null, room);
   size.invoices = nextGroupSize(group.length, usage.fullness);

@@ -28,28 +28,28 @@ import { draftMoment } from '../usage/draft-moment.ts';
 import { readUsageAnswers, type UsageAnswers } from '../usage/usage-answers.ts';
 import { inDrawdownOrder, type PlannedInvoices } from './plan-invoices.ts';
 
-/** A usage invoice as it is now, with its lines over time. Always a DRAFT: nothing is stored. */
+/** The current state of a usage invoice, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
   readonly invoice: Invoice & { readonly lines: readonly RatedLine[] };
   readonly warnings: readonly InvoiceWarning[];
-  /** Why metrics could not be evaluated: such an invoice cannot be issued. */
+  /** Why metrics could not be evaluated; such an invoice cannot be issued. */
   readonly problems: RatedTarget['problems'];
-  /** The hours of its lines where they are too many for memory; null where the lines have them as windows. */
+  /** The hours of its lines if they are too many for memory; null if the lines have them as windows. */
   readonly hours: RatedTarget['hours'];
   /** The amounts that it takes from balances. */
   readonly deductions: RatedTarget['deductions'];
-  /** The balances that it found, in burn-down order. */
+  /** The balances offered to it, in burn-down order. */
   readonly balances: RatedTarget['balances'];
   /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
-  /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
+  /** Events ingested later do not count: epoch microseconds. One moment for all metrics. */
   readonly ingestedUpTo: string;
 }
 
 /**
  * Computes any number of usage invoices with at most one ClickHouse query per metric, grouping and period for all
- * customers together. Lines record windows of `windowSize`, or one window for the whole period where it is
- * null. In the order of the targets. Events that were ingested after `countedUpTo` do not count; null: all do.
+ * customers together. Lines record windows of `windowSize`, or one window for the whole period if it is null. In the
+ * order of the targets. Events ingested after `countedUpTo` do not count; null: all do.
  */
 export async function computeUsageInvoices(
   deps: BillingContext,
@@ -63,8 +63,8 @@ export async function computeUsageInvoices(
 }
 
 /**
- * The same with windows in the time `within` of each. Usage that is too large for memory has its hours instead, of its
- * whole period, after its lines.
+ * `computeUsageInvoices` with windows in the time `within` of each. If usage is too large for memory, the hours of the
+ * whole period are computed separately after the lines.
  */
 export async function computeWithLaterHours(
   deps: BillingContext,
@@ -93,7 +93,7 @@ async function computedInWindows(
   return inOrderOf(plan.targets, computed);
 }
 
-/** Memory of a line, and of what it is on the wire. */
+/** Memory of a line, including its serialized form. */
 const LINE_BYTES = 2_048;
 
 function counted(computed: ComputedInvoice): ComputedInvoice {
@@ -110,8 +110,8 @@ async function asStep(
 }
 
 /**
- * The drafts of a page. One that cannot be computed does not withhold the others: it has a warning instead of
- * lines. In the order of the targets.
+ * The drafts of a page. A draft that cannot be computed does not fail the others: it has a warning instead of lines. In
+ * the order of the targets.
  */
 export async function computeDrafts(
   deps: BillingContext,
@@ -122,7 +122,7 @@ export async function computeDrafts(
   return draftsOf(deps, plan, { ...WHOLE_PERIOD, wanted: 'lines' }, countedUpTo, draws);
 }
 
-/** Of invoices of which only what they take from balances matters. */
+/** For invoices whose deductions alone are needed. */
 const DEDUCTIONS: RecordedWindows = { size: null, within: null, wanted: 'deductions' };
 
 async function draftsOf(
@@ -147,9 +147,7 @@ async function draftsOf(
   return inOrderOf(plan.targets, drafts);
 }
 
-/**
- * The amounts that the drafts of SCHEDULED invoices take when it is their turn among the planned invoices, by invoice.
- */
+/** The amounts that the drafts of SCHEDULED invoices take in their turn among the planned invoices, by invoice. */
 export async function drawScheduled(
   deps: BillingContext,
   plan: PlannedInvoices,
@@ -165,7 +163,7 @@ const WHOLE_PERIOD: RecordedWindows = { size: null, within: null };
 
 export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
-/** Each target when everything before it has drawn on its balances. Its computation must be awaited. */
+/** Each target after everything before it has drawn on its balances. Its computation must be awaited. */
 async function* eachInvoice(
   deps: BillingContext,
   plan: PlannedInvoices,
@@ -192,7 +190,7 @@ async function* eachInvoice(
   }
 }
 
-/** A draft that cannot be computed takes nothing from balances. It says so where it is read itself. */
+/** A draft that cannot be computed takes nothing from balances; its own read reports the failure. */
 export async function drawEarlier(compute: Compute): Promise<void> {
   try {
     await compute(DEDUCTIONS);
@@ -212,7 +210,7 @@ function inOrderOf<Computed>(
   });
 }
 
-/** An invoice as far as balances are concerned. */
+/** The part of an invoice that draws on balances. */
 export interface DrawingDraft {
   readonly invoice: Pick<Invoice, 'id' | 'contractId' | 'period'>;
   readonly deductions: ComputedInvoice['deductions'];
@@ -248,7 +246,7 @@ function notComputed(deps: BillingContext, target: InvoiceTarget, context: Invoi
   };
 }
 
-/** A draft of a planned invoice; what it takes from balances it takes from the book. */
+/** A draft of a planned invoice; its deductions are taken from the book. */
 export async function computeOne(
   deps: BillingContext,
   target: InvoiceTarget,
@@ -302,7 +300,7 @@ function invoiceOf(
   };
 }
 
-/** A line has the product's present tags, unlike its name, which is that of the line's time. */
+/** A line has the product's current tags, unlike its name, which is that at the time of the line. */
 function withPresentTags(lines: readonly RatedLine[], shown: readonly Product[], now: Instant): RatedLine[] {
   const ids = new Set(lines.map((line) => (isConversionLine(line) ? '' : line.productId)));
   const present = new Map(

@@ -1,6 +1,6 @@
 /**
- * Fingerprints of what usage invoices are computed from in PostgreSQL. If two are equal, so is the input, down to the
- * last rate: a change between two reads cannot be missed, in whichever table it is.
+ * Fingerprints of the PostgreSQL input of usage invoices. If two are equal, so is the input, down to the last rate: a
+ * change between two reads cannot be missed in any table.
  */
 import { groupBy } from '../../../core/group-by.ts';
 import { jsonDigestInParts } from '../../../core/json-in-parts.ts';
@@ -12,8 +12,8 @@ import type { PricedCard } from '../terms/priced-card.ts';
 import type { PlannedInvoices } from './plan-invoices.ts';
 
 /**
- * By invoice. Covers everything that is loaded, whether or not it has an effect on the period of the invoice. Other
- * work runs between parts of long input.
+ * By invoice. Covers everything that is loaded, whether or not it affects the period of the invoice. Other work runs
+ * between parts of long input.
  */
 export async function inputFingerprints({
   targets,
@@ -28,7 +28,7 @@ export async function inputFingerprints({
     context.balances.get(contract.customerId);
   const drawing = groupBy(scheduled.targets, balancesOf);
   const drafts = groupBy([...targets, ...earlier], balancesOf);
-  // Several invoices draw on the same balances, which may be those of many customers.
+  // Several invoices draw on the same balances, possibly of many customers.
   const drawn = new Map<Balances | undefined, string>();
   for (const balances of new Set(targets.map(balancesOf))) {
     if (balances === undefined) continue;

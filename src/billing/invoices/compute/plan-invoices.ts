@@ -1,6 +1,6 @@
 /**
- * Plans usage invoices: what is computed together, in which order, and all its input from PostgreSQL. Nothing is read of
- * ClickHouse here.
+ * Plans usage invoices: which ones are computed together, in which order, and all their input from PostgreSQL. Reads
+ * nothing from ClickHouse.
  */
 
 import { DAY_MS, type Instant, type Interval } from '../../../core/time.ts';
@@ -24,20 +24,20 @@ import { type AskedMoment, askMoment } from '../usage/draft-moment.ts';
 /** Usage invoices to compute, with all their input from PostgreSQL. */
 export interface PlannedInvoices {
   readonly targets: readonly InvoiceTarget[];
-  /** Other drafts, which draw on the same balances before targets do. They are computed first. */
+  /** Other drafts that draw on the same balances before the targets. They are computed first. */
   readonly earlier: readonly InvoiceTarget[];
   /** Drafts of SCHEDULED invoices, which draw on the same balances. */
   readonly scheduled: DrawingSchedules;
   readonly context: InvoiceContext;
-  /** Set where the plan was built with `usageIn`. */
+  /** Set if the plan was built with `usageIn`. */
   readonly asked?: AskedMoment | null;
 }
 
-/** Balances may be others than the stored ones. */
+/** Balances may differ from the stored ones. */
 export interface PlanOptions extends BalancesInstead {
   /** The drafts of SCHEDULED invoices of these contracts draw on balances, whether or not targets do. */
   readonly schedulesOf?: readonly Contract[];
-  /** Where the usage will be read: the moment up to which it counts (`draftMoment`) is asked for meanwhile. */
+  /** The source of the usage: the moment up to which it counts (`draftMoment`) is read concurrently. */
   readonly usageIn?: UsageStores;
 }
 
@@ -86,8 +86,8 @@ function ofOtherContracts(
 }
 
 /**
- * The balances that are open in these times, and the drafts that draw on them before the targets. Drafts of a time before
- * draw on balances of that time too, which may be shared with further contracts.
+ * The balances that are open in these times, and the drafts that draw on them before the targets. Earlier drafts draw
+ * on balances of their own time too, which may be shared with further contracts.
  */
 async function loadDrawnBefore(
   db: Database | Transaction,
@@ -100,7 +100,7 @@ async function loadDrawnBefore(
   const earlier = await earlierDrafts(db, targets, balances);
   if (earlier.length === 0) return { balances, earlier };
   const others = await timesOf(db, earlier);
-  // Each time some begin earlier than all before, so it ends with the first period of these contracts.
+  // Each iteration finds earlier starts, so it ends with the first period of these contracts.
   return startOf(others) < startOf(times)
     ? loadDrawnBefore(db, targets, [...times, ...others], now, instead)
     : { balances, earlier };
@@ -128,7 +128,7 @@ function withChargedTime({ start, end }: Interval): Interval {
   return { start: start - 366 * DAY_MS, end: end + DAY_MS };
 }
 
-/** In the order in which they draw on balances, with those of which only that is wanted. */
+/** In the order of drawdown, including drafts whose deductions alone are needed. */
 export function inDrawdownOrder({ targets, earlier }: PlannedInvoices): PlannedTarget[] {
   const all = [
     ...targets.map((target): PlannedTarget => ({ target, isWanted: true })),

@@ -19,7 +19,7 @@ export interface ConsolidatedPlace extends Placed {
   readonly target: ConsolidatedTarget;
 }
 
-/** The places of the consolidated drafts of these contracts that pass the filter. */
+/** The places of the consolidated drafts of these contracts that match the filter. */
 export async function consolidatedPlaces(
   deps: SnapshotContext,
   contracts: Parameters<typeof consolidatedTargets>[1],
@@ -35,7 +35,7 @@ export async function consolidatedPlaces(
     .map((target) => ({ kind: 'consolidated', target, id: target.invoiceId, issuedAt: target.issueAt }));
 }
 
-/** These usage invoices, and the drafts on consolidated ones, each once. */
+/** These usage invoices, and the drafts on consolidated ones, without duplicates. */
 export function withOpenParts(
   usage: readonly InvoiceTarget[],
   targets: readonly ConsolidatedTarget[],
@@ -48,7 +48,7 @@ export function withOpenParts(
   return [...byId.values()];
 }
 
-/** Consolidated drafts, with those of their parts that are issued already. */
+/** Consolidated drafts, with the parts that are already issued. */
 export interface FoundConsolidations {
   readonly targets: readonly ConsolidatedTarget[];
   readonly issued: readonly (IssuedInvoice & InvoiceWithWarnings)[];
@@ -62,7 +62,7 @@ export async function findConsolidations(
   return { targets, issued: await issuedWithWarnings(db, await withLines(db, heads)) };
 }
 
-/** The drafts. `computed` has those of their parts that are drafts. */
+/** The drafts. `computed`: those of their parts that are drafts. */
 export function consolidatedDrafts(
   { targets, issued }: FoundConsolidations,
   computed: readonly InvoiceWithWarnings[],

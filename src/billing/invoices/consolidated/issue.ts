@@ -21,7 +21,7 @@ import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './t
 
 export { CONSOLIDATION_JOB } from '../../../store/jobs/consolidation-jobs.ts';
 
-/** Queues the consolidated invoices of those of these usage invoices, issued by this transaction, that are of parents. */
+/** Queues the consolidated invoices of parents' usage invoices issued by this transaction. */
 export async function planConsolidations(
   tx: Transaction,
   issued: readonly InvoiceTarget[],
@@ -40,8 +40,8 @@ export async function planConsolidations(
 }
 
 /**
- * Issues the consolidated invoices of due jobs, and returns them. A job whose invoice waits for one that is not issued
- * fails, and is tried again.
+ * Issues the consolidated invoices of due jobs, and returns them. A job whose invoice waits for an unissued one fails,
+ * and is retried.
  */
 export async function issueConsolidatedInvoices(
   deps: BillingContext,
@@ -61,7 +61,7 @@ export async function issueConsolidatedInvoices(
   return issued;
 }
 
-/** None of them can be voided until the transaction ends. Throws if one is not issued, or was voided since it was read. */
+/** Prevents their voiding until the transaction ends. Throws if one is not issued, or was voided since it was read. */
 async function lockParts(tx: Transaction, { parts }: ConsolidatedTarget): Promise<IssuedHead[]> {
   const waiting = parts.find(({ issued }) => issued === null);
   if (waiting !== undefined) {

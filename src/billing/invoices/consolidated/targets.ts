@@ -1,7 +1,7 @@
 /**
- * Which invoices become one (docs/explanation/invoices.md, "Consolidated invoices"): the usage invoice of a parent that
- * concatenates, and those of its consolidating children whose periods lie inside its period and that are issued on the
- * same day.
+ * Which invoices are consolidated (docs/explanation/invoices.md, "Consolidated invoices"): the usage invoice of a
+ * parent that concatenates, and those of its consolidating children whose periods are inside its period and that are
+ * issued on the same day.
  */
 import { consolidatedInvoiceId } from '../../../core/consolidated-invoice.ts';
 import { groupBy } from '../../../core/group-by.ts';
@@ -29,16 +29,16 @@ interface ConsolidatedPart extends InvoiceTarget {
   readonly issued: IssuedHead | null;
 }
 
-/** A consolidated invoice that is a draft. */
+/** A draft of a consolidated invoice. */
 export interface ConsolidatedTarget {
   readonly invoiceId: string;
-  /** Of the parent. */
+  /** The parent's contract. */
   readonly contract: Contract;
-  /** Of the parent. */
+  /** The parent's period. */
   readonly period: BilledPeriod;
   readonly issueAt: Instant;
   readonly creditTypeId: string;
-  /** That of the parent first, and at least one of a child, by the start of their contracts. */
+  /** The parent's first, then at least one child's, by the start of their contracts. */
   readonly parts: readonly ConsolidatedPart[];
 }
 
@@ -48,8 +48,8 @@ interface Moment {
 }
 
 /**
- * The consolidated drafts of these contracts: of periods that are open, and of those whose consolidated invoice is
- * queued to be issued. Contracts that are no parents have none.
+ * The consolidated drafts of these contracts: for open periods, and for those whose consolidated invoice is queued.
+ * Contracts that are not parents have none.
  */
 export async function consolidatedTargets(
   db: Database | Transaction,
@@ -72,8 +72,8 @@ export async function consolidatedTargets(
 }
 
 /**
- * The consolidated invoice of one period of a parent, whose usage invoice is issued. Null where there is none: the
- * contract is archived, its invoice was voided, or no child has an invoice that belongs on it.
+ * The consolidated invoice of one period of a parent, whose usage invoice is issued. Null if there is none: the
+ * contract is archived, its invoice was voided, or no child has a matching invoice.
  */
 export async function consolidatedTargetOf(
   db: Database | Transaction,
@@ -88,7 +88,7 @@ export async function consolidatedTargetOf(
   return issued === undefined ? null : targetOf(issued, children.get(contract.id) ?? [], moment);
 }
 
-/** Whether usage invoices of children are put on a consolidated one with its own. */
+/** Whether usage invoices of children are consolidated with its own. */
 export function concatenates({ invoiceConsolidationType, archivedAt }: Contract): boolean {
   return invoiceConsolidationType === 'CONCATENATE' && archivedAt === null;
 }
@@ -96,11 +96,13 @@ export function concatenates({ invoiceConsolidationType, archivedAt }: Contract)
 interface Parts {
   /** Usage invoices of parents, by contract. */
   readonly own: ReadonlyMap<string, readonly ConsolidatedPart[]>;
-  /** Usage invoices of children, by the contract of the parent; parents without children are absent. */
+  /** Usage invoices of children, by the parent's contract; parents without children are absent. */
   readonly children: ReadonlyMap<string, readonly ConsolidatedPart[]>;
 }
 
-/** The open usage invoices of parents and of their consolidating children, and those issued since the asked periods. */
+/**
+ * The open usage invoices of parents and of their consolidating children, and those issued since the requested periods.
+ */
 async function partsOf(
   db: Database | Transaction,
   parents: readonly Contract[],
@@ -169,7 +171,7 @@ async function openParts(
   });
 }
 
-/** Null where no child has an invoice that belongs on it. */
+/** Null if no child has a matching invoice. */
 function targetOf(
   own: ConsolidatedPart,
   children: readonly ConsolidatedPart[],

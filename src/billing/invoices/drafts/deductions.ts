@@ -1,4 +1,4 @@
-/** The amounts that invoices take from balances: issued ones as stored, drafts as they are now. */
+/** The amounts that invoices take from balances: issued ones as stored, drafts as computed now. */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../../rating/balances/buckets.ts';
@@ -17,7 +17,7 @@ export function createKeptDeductions(): KeptDeductions {
   return new Map();
 }
 
-/** The same within the caller's snapshot, which stays open while drafts are computed. */
+/** `loadDeductions` within the caller's snapshot, which stays open while drafts are computed. */
 export async function loadDeductionsIn(
   deps: SnapshotContext,
   commits: readonly Commit[],
@@ -27,7 +27,7 @@ export async function loadDeductionsIn(
   return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
 }
 
-/** Of issued invoices, voided ones included, and of drafts. One moment in PostgreSQL for both. */
+/** For issued invoices, voided ones included, and for drafts. One moment in PostgreSQL for both. */
 export async function loadDeductions(
   deps: BillingContext,
   commits: readonly Commit[],
@@ -82,7 +82,7 @@ export async function draftDeductions(
   return deductionsOfDrafts(await computeDrawingDrafts({ ...deps, alarms: NO_ALARMS }, plan));
 }
 
-/** The same of drafts that are computed. */
+/** `draftDeductions` for drafts that are computed. */
 export function deductionsOfDrafts(drafts: readonly DrawingDraft[]): BalanceDeduction[] {
   return drafts.flatMap(({ invoice, deductions }) =>
     deductions.map(({ bucket, amount }) => ({

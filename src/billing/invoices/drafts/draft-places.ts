@@ -34,14 +34,14 @@ export type DraftPlace = Placed &
   );
 
 /**
- * The list positions of the drafts of USAGE and SCHEDULED invoices that pass the filter, before they are computed. Those
- * of consolidated ones, which repeat them, are in consolidated/drafts.ts.
+ * The list positions of the drafts of USAGE and SCHEDULED invoices that match the filter, before they are computed.
+ * Consolidated ones, which repeat them, are in consolidated/drafts.ts.
  */
 export async function draftPlaces(deps: SnapshotContext, filter: InvoiceListFilter): Promise<DraftPlace[]> {
   return draftPlacesOf(deps, await contractsOf(deps, filter), filter);
 }
 
-/** The contracts whose drafts pass the filter. */
+/** The contracts whose drafts match the filter. */
 export async function contractsOf(
   { db }: Pick<SnapshotContext, 'db'>,
   { customerId, contractId }: InvoiceListFilter,
@@ -50,7 +50,7 @@ export async function contractsOf(
   return all.filter(({ id }) => contractId === undefined || id === contractId);
 }
 
-/** The same for contracts of any customers. */
+/** `draftPlaces` for contracts of any customers. */
 export async function draftPlacesOf(
   deps: SnapshotContext,
   contracts: readonly Contract[],
@@ -85,7 +85,7 @@ async function usagePlaces(
   }));
 }
 
-/** All of them, also those of the future: they are drafts from the moment their schedule exists. */
+/** All of them, including future ones: they are drafts as soon as their schedule exists. */
 async function scheduledPlaces(
   deps: SnapshotContext,
   contracts: readonly Contract[],

@@ -1,7 +1,4 @@
-/**
- * Drafts of SCHEDULED invoices as balances pay for them. Drafts that are issued before draw first, those of usage
- * invoices too.
- */
+/** Drafts of SCHEDULED invoices after drawdown. Earlier drafts draw first, including those of usage invoices. */
 import { NO_BALANCES } from '../../../rating/balances/balance-book.ts';
 import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { loadCustomerBalances } from '../../balances/books.ts';

@@ -1,6 +1,6 @@
 /**
  * Usage of a billing period that arrived after its invoice was issued (docs/explanation/invoices.md, "Late usage"): the
- * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
+ * invoice is recomputed from the current events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../../core/errors.ts';
 import { resultInChunks } from '../../../core/in-chunks.ts';
@@ -26,8 +26,8 @@ import { NO_EVENT, readUsageAnswers } from '../usage/usage-answers.ts';
 const WHOLE = { size: null, within: null } as const;
 
 /**
- * The late usage of an invoice. Null if the usage cannot be computed any more, for example because it exceeds
- * the limit of one answer: reading an issued invoice must not fail because of that.
+ * The late usage of an invoice. Null if the usage can no longer be computed, for example because it exceeds the limit
+ * of one answer: reading an issued invoice must not fail because of that.
  */
 export async function findLateUsage(
   deps: BillingContext,
@@ -47,7 +47,7 @@ export async function findLateUsage(
   try {
     const usage = await readUsageAnswers(deps.usageSource, [target], context);
     const now = await rateTarget(deps, { target, context, usage, windows: WHOLE });
-    // Lines that cannot be computed or listed any more are not usage that was taken back.
+    // Lines that can no longer be computed or listed are not removed usage.
     if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
     // Late events that cannot be counted have no quantity.
     if (uncountedEvents(now.warnings) !== uncountedEvents(warnings)) return null;
@@ -65,8 +65,8 @@ export async function findLateUsage(
 }
 
 /**
- * The amounts that the invoice billed before commits and credits. Their prices may be others than those of the
- * customer: lines that they pay for are computed again, from the events that counted.
+ * The amounts that the invoice billed before commits and credits. Balances may have had other prices than the customer:
+ * lines that they pay for are recomputed from the events that counted.
  */
 async function billedLines(
   deps: BillingContext,
@@ -80,7 +80,7 @@ async function billedLines(
   return (await rateTarget(deps, { target, context, usage, windows: WHOLE })).lines;
 }
 
-/** One text for the events that a computation has left out. */
+/** One text for the events that a computation has excluded. */
 function uncountedEvents(warnings: readonly InvoiceWarning[]): string {
   return JSON.stringify(
     warnings.flatMap((warning) =>
@@ -107,8 +107,7 @@ async function keptContext(
 ): Promise<InvoiceContext> {
   const { id, customerId, rateCardId } = target.contract;
   assert(rateCardId !== null, 'an issued usage invoice has the terms of a rate card');
-  // A name that was given to the customer later may bring events of the period along; one that was taken
-  // away does not take back what was billed.
+  // A later alias of the customer may add events to the period; a removed one does not take back billed usage.
   const refs = (await customerRefs(db, [customerId])).get(customerId) ?? [];
   const customerRefsThenAndNow = [...new Set([...contract.customerRefs, ...refs])];
   return invoiceContext(

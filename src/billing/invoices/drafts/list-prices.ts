@@ -1,6 +1,6 @@
 /**
- * The rates of the rate card for the lines of invoices, before overrides. Both of a draft and of an issued invoice
- * they come from the terms that its lines were computed from; those of an issued one were stored with it.
+ * The rates of the rate card for the lines of invoices, before overrides. For drafts and issued invoices they are part
+ * of the terms that the lines were computed from, which are stored with issued ones.
  */
 import type { Rate } from '../../../core/catalogue.ts';
 import { type InvoiceLine, isSubscriptionLine } from '../../../core/invoice.ts';
@@ -15,21 +15,21 @@ interface ListPrice {
   readonly creditTypeId: string;
 }
 
-/** Null for lines that no rate of the card covers, such as scheduled charges and what only an OVERWRITE prices. */
+/** Null for lines without a rate of the card, such as scheduled charges and usage that only an OVERWRITE prices. */
 export type ListPriceOf = (line: InvoiceLine) => ListPrice | null;
 
 /** The part of an invoice that identifies its rate card. */
 export interface WithCard {
   readonly id: string;
-  /** Of a draft. */
+  /** Set for a draft. */
   readonly cardTerms?: CardTerms | undefined;
-  /** Of an issued invoice. */
+  /** Set for an issued invoice. */
   readonly frozen?: IssuedInvoice['frozen'] | undefined;
-  /** Of a consolidated invoice, whose lines have the rate cards of its constituents. */
+  /** Set for a consolidated invoice, whose lines have the rate cards of its constituents. */
   readonly parts?: readonly WithCard[] | undefined;
 }
 
-/** By invoice; those without usage are absent. */
+/** By invoice; invoices without usage are absent. */
 export async function listPricesOf(
   { db }: { readonly db: Database | Transaction },
   invoices: readonly WithCard[],
@@ -54,7 +54,7 @@ export async function listPricesOf(
   return priced;
 }
 
-/** The listed rate is the same throughout a line, because a line is cut where it changes. */
+/** The listed rate is constant within a line, because a line is cut when it changes. */
 function listPrices({ products, composites, subscriptions }: CardTerms): ListPriceOf {
   const priced = new Map(
     [...products, ...composites, ...subscriptions].map((one) => [one.product.id, one.rateEntries]),

@@ -1,4 +1,4 @@
-/** SCHEDULED invoices of true-ups with their shortfalls; the others stay as they are. */
+/** Sets the shortfalls of SCHEDULED invoices with true-ups; the others are unchanged. */
 import { type Decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../../core/terms/ledger.ts';
@@ -12,8 +12,8 @@ import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { loadDeductionsIn } from './deductions.ts';
 
 /**
- * As they are now, after the drafts of usage invoices. Without those that have no shortfall. Drafts are computed only
- * if some target is a true-up.
+ * The current shortfalls, after the drafts of usage invoices. Drops targets without a shortfall. Drafts are computed
+ * only if some target is a true-up.
  */
 export function withShortfalls(
   deps: SnapshotContext,

@@ -1,6 +1,6 @@
 /**
- * Unbilled usage of an invoice: usage without a rate, and late usage. An invoice may have as many entries of
- * either as it has lines. The first ones are shown and all are counted.
+ * Unbilled usage of an invoice: usage without a rate, and late usage. Each may have as many entries as the invoice has
+ * lines. The first ones are shown and all are counted.
  */
 import type { Invoice, InvoiceWarning } from '../../../core/invoice.ts';
 import type { LateUsage } from '../../../rating/invoices/late-usage.ts';
@@ -10,7 +10,7 @@ import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import type { ComputedDraft } from '../compute/compute.ts';
 import type { WithCard } from './list-prices.ts';
 
-/** Enough to find the cause: a long list usually comes from one missing rate. */
+/** Enough to find the cause: a long list usually has one missing rate as its cause. */
 const SHOWN_MAX = 100;
 
 export interface Shown<Entry> {
@@ -23,7 +23,7 @@ export interface InvoiceWithWarnings extends Invoice, WithCard {
 }
 
 export interface InvoiceWithUnbilledUsage extends InvoiceWithWarnings {
-  /** Null where it is not known. Undefined for invoices that are not final: nothing is late for them. */
+  /** Null if unknown. Undefined for invoices that are not final: nothing is late for them. */
   readonly lateUsage: Shown<LateUsage> | null | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function issuedWithWarnings<Issued extends IssuedInvoice>(
   });
 }
 
-/** The invoices that have the warnings of an invoice: those of a consolidated one are kept with its constituents. */
+/** The invoices with the warnings of an invoice: for a consolidated one, its constituents. */
 function warnedIds({ id, constituents }: Invoice): string[] {
   return constituents === undefined ? [id] : constituents.map(({ invoiceId }) => invoiceId);
 }

@@ -1,6 +1,7 @@
 /**
  * Explains the lines of an invoice, a draft or an issued one (docs/explanation/rating.md, "Explanations"). An issued
- * invoice is explained from the terms kept with it and from the events that it could count, so it never changes.
+ * invoice is explained from the terms stored with it and from the events that it could count, so its explanation never
+ * changes.
  */
 import { z } from 'zod';
 import { mapInChunks } from '../../../core/in-chunks.ts';
@@ -28,15 +29,15 @@ export const explainCursor = z.strictObject({ position: z.int().min(0) });
 type ExplainCursor = z.infer<typeof explainCursor>;
 
 export interface ExplainedLine {
-  /** On the invoice, from 0. */
+  /** The position on the invoice, from 0. */
   readonly position: number;
   readonly line: InvoiceLine;
   readonly explanation: LineExplanation;
-  /** Null where the explanation has no result. */
+  /** Null if the explanation has no result. */
   readonly isReproduced: boolean | null;
   /** Set for lines of USAGE products. */
   readonly metric: BillableMetric | null;
-  /** Events ingested later are left out; null where it is not known, or nothing is counted. */
+  /** Events ingested later are excluded; null if unknown, or if nothing is counted. */
   readonly countedUpTo: Instant | null;
 }
 
@@ -45,8 +46,8 @@ export interface ExplainedInvoice extends Page<ExplainedLine, ExplainCursor> {
 }
 
 /**
- * A page of lines in their order. The lines of a consolidated invoice are explained as those of its constituents. Refuses
- * an unknown customer or invoice (`not_found`).
+ * A page of lines in their order. The lines of a consolidated invoice are explained as those of its constituents.
+ * Refuses an unknown customer or invoice (`not_found`).
  */
 export async function explainInvoice(
   deps: BillingContext,
@@ -67,16 +68,16 @@ export async function explainInvoice(
   const last = rows.at(-1)?.position;
   return {
     invoice,
-    // On a consolidated invoice lines have their origin besides.
+    // On a consolidated invoice lines also have their origin.
     rows: rows.map((row) => ({ ...row, line: invoice.lines[row.position] ?? row.line })),
     next: last !== undefined && last + 1 < invoice.lines.length ? { position: last } : null,
   };
 }
 
 interface ExplainedPlace {
-  /** How many lines of a consolidated invoice are before those of the part. */
+  /** The number of lines of a consolidated invoice before those of the part. */
   readonly before: number;
-  /** Of the lines of the part. */
+  /** The first of the lines of the part. */
   readonly from: number;
   readonly to: number;
 }
@@ -122,14 +123,14 @@ function isReproduced(line: InvoiceLine, { recomputed }: LineExplanation): boole
   return quantity.eq(line.quantity) && unitPrice.eq(line.unitPrice) && total.eq(line.total);
 }
 
-/** Null where there is no event yet. */
+/** Null if there is no event yet. */
 function millisecondOf(micros: string | null): Instant | null {
   return micros === null || micros === '0' ? null : Math.floor(Number(micros) / 1_000);
 }
 
 const NONE = () => null;
 
-/** The bases of composites are added up from all hours of all lines, which are in memory together. */
+/** The bases of composites are sums over all hours of all lines, which are in memory together. */
 const HOURLY_LINES_MAX = 20_000;
 
 /** Later than any event. */

@@ -14,7 +14,7 @@ import { readSlices } from '../usage/usage-slices.ts';
 
 export interface ExplainedSeries {
   readonly usage: readonly MeteredUsage[];
-  /** Of the same needs and keys: how many events match. */
+  /** The number of matching events, for the same needs and keys. */
   readonly events: readonly MeteredUsage[];
 }
 
@@ -28,7 +28,7 @@ export interface AskedUsage {
   readonly ingestedUpTo: string;
 }
 
-/** Values of one need in memory; beyond, they are read in slices. */
+/** Maximum values of one need in memory; beyond, they are read in slices. */
 const VALUES_MAX = 1_000_000;
 
 export async function readExplainedUsage(
@@ -86,7 +86,7 @@ async function seriesOfKeys(
   return found;
 }
 
-/** Of a SQL metric, all events of the customer that it reads; which of them count is a matter of its text. */
+/** For a SQL metric, all events of the customer that it reads; which of them count depends on its text. */
 async function countEvents(
   usageSource: UsageSource,
   usage: MeteredUsage,

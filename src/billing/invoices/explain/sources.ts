@@ -1,4 +1,4 @@
-/** The invoices that the lines of an invoice are explained from: for a consolidated one, its constituents. */
+/** The invoices whose lines are explained: for a consolidated one, its constituents. */
 import { assert, notFound } from '../../../core/errors.ts';
 import type { Invoice, LineWindow } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
@@ -44,7 +44,7 @@ export interface PartSources {
 }
 
 interface PartInput {
-  /** The balances that it found, in burn-down order. */
+  /** The balances offered to it, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** Null for a SCHEDULED invoice. */
   readonly rated: RatedInput | null;
@@ -56,7 +56,7 @@ export interface RatedInput {
   /** Null: at present. */
   readonly countedUpTo: string | null;
   hours(): Promise<readonly LineWindow[]>;
-  /** Its lines with their hours, if there were no balances; null where they are too many for memory. */
+  /** Its lines with their hours, as they would be without balances; null if they are too many for memory. */
   unpaid(): Promise<readonly RatedLine[] | null>;
 }
 
@@ -92,7 +92,7 @@ export async function findSources(
 
 interface FoundUsageDraft {
   readonly kind: 'usage';
-  /** Of the draft, or of those on a consolidated one. */
+  /** The plan of the draft, or of those on a consolidated one. */
   readonly plan: PlannedInvoices;
   readonly consolidations: FoundConsolidations;
 }
@@ -188,7 +188,7 @@ async function unpaidLines(
   return rated.hours === null ? rated.lines : null;
 }
 
-/** Of an issued invoice, the charges that composites count are lines too. */
+/** For an issued invoice, the charges that composites count are lines too. */
 function withUnpaidCharges(context: InvoiceContext, { contract }: UsageTarget): InvoiceContext {
   const joined = context.joined.get(contract.id);
   if (joined?.countedCharges === undefined) return context;

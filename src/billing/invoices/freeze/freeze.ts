@@ -1,6 +1,6 @@
 /**
- * Stores computed invoices as final; they are never computed again. Lines, warnings and terms are stored in
- * PostgreSQL, the hourly lines in ClickHouse.
+ * Stores computed invoices as final; they are never computed again. Lines, warnings and terms are stored in PostgreSQL,
+ * the hourly lines in ClickHouse.
  */
 import { assert } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
@@ -25,11 +25,11 @@ import { freezeCustomFields } from './invoice-fields.ts';
 /** A computed invoice whose hours are in ClickHouse. */
 export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice' | 'hours' | 'problems'> {
   readonly invoice: Invoice;
-  /** Names its hours, which its lines no longer have. */
+  /** Refers to its hours, which its lines no longer have. */
   readonly breakdownId: string;
 }
 
-/** Takes the hours of computed invoices, and writes them many at a time. */
+/** Removes the hours from computed invoices, and writes them in batches. */
 export interface HoursFreezer {
   /** The invoice without its hours. Throws its problem if it cannot be issued. */
   freeze(computed: ComputedInvoice): Promise<HourlyFrozenInvoice>;
@@ -38,9 +38,9 @@ export interface HoursFreezer {
 }
 
 /**
- * Hours are written under fresh ids: until an invoice is issued with its id, nobody reads them. Those that are too many
+ * Hours are written under fresh ids: until an invoice is issued with its id, they are not read. Hours that are too many
  * for memory are computed and written slice by slice. The problem of an invoice that cannot be issued may be transient,
- * such as a metric that ran out of time.
+ * such as a metric that timed out.
  */
 export function createHoursFreezer(clickhouse: ClickHouse): HoursFreezer {
   const writer = createFrozenLinesWriter(clickhouse);
@@ -63,7 +63,7 @@ export function createHoursFreezer(clickhouse: ClickHouse): HoursFreezer {
   };
 }
 
-/** The same for invoices that are computed already. */
+/** `createHoursFreezer` for invoices that are computed already. */
 export async function freezeHours(
   clickhouse: ClickHouse,
   computed: readonly ComputedInvoice[],
@@ -133,7 +133,7 @@ async function freezeTerms(
   };
 }
 
-/** The warnings of drafts alone come with problems. */
+/** Warnings that only drafts have are accompanied by problems. */
 export function isIssued(warning: InvoiceWarning): warning is IssuedWarning {
   return warning.kind !== 'metric_not_evaluated' && warning.kind !== 'not_computed';
 }

@@ -1,7 +1,7 @@
 /**
  * The custom fields shown on invoices: of the invoice itself, its customer, its contract, and the products and the
- * sources of its lines (scheduled charges, discounts, professional services, commits, subscriptions). Drafts show the present values. An issued
- * invoice keeps the values of its finalization, even if keys or values change later.
+ * sources of its lines (scheduled charges, discounts, professional services, commits, subscriptions). Drafts show the
+ * current values. An issued invoice keeps the values of its finalization, even if keys or values change later.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { type Invoice, isConversionLine } from '../../../core/invoice.ts';
@@ -30,7 +30,7 @@ export async function customFieldsOfInvoices(
   return new Map([...drafts.map(({ id }) => [id, live] as const), ...frozen]);
 }
 
-/** Stores the present fields with the invoices. Must run in the transaction that issues them. */
+/** Stores the current fields with the invoices. Must run in the transaction that issues them. */
 export async function freezeCustomFields(
   tx: Transaction,
   invoices: readonly InvoiceObjects[],

@@ -1,4 +1,4 @@
-/** Computes historical invoices from what a client gives and the prices of their time. */
+/** Computes historical invoices from a client's quantities and the prices of their time. */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { newId } from '../../../core/ids.ts';
@@ -27,7 +27,7 @@ import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-i
 type Steps<Result> = Generator<void, Result, undefined>;
 
 /**
- * In the order of the input, which the targets are in. Refuses (`invalid`) the first bad field. Other work runs between
+ * In the order of the input, like the targets. Refuses (`invalid`) the first invalid field. Other work runs between
  * parts of many lines.
  */
 export async function computeHistorical(

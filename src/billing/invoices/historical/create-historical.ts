@@ -1,9 +1,9 @@
 /**
- * Historical invoices: usage invoices of the time before an import, computed from quantities that the client gives
+ * Historical invoices: usage invoices for the time before an import, computed from the client's quantities
  * (docs/explanation/invoices.md, "Historical invoices").
  *
  * As in finalize.ts, hours are written to ClickHouse without a transaction, and the invoices are issued if PostgreSQL
- * still has exactly what they were computed from.
+ * still has exactly their input.
  */
 
 import { type FieldPath, invalid, Refusal } from '../../../core/errors.ts';
@@ -24,12 +24,12 @@ import { loadInvoiceContext } from '../terms/invoice-context.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
 
-/** How often invoices are computed, if what they are computed from keeps changing meanwhile. */
+/** The maximum computations of invoices whose input keeps changing. */
 const PREPARATIONS_MAX = 5;
 
 /**
  * The invoices as they would be issued, as drafts. Nothing is stored. Refuses an unknown customer or contract
- * (`not_found`), and the first bad field (`invalid`).
+ * (`not_found`), and the first invalid field (`invalid`).
  */
 export async function previewHistorical(
   deps: BillingContext,
@@ -39,7 +39,7 @@ export async function previewHistorical(
   return (await computeHistorical(deps, inputs, plan)).map(({ invoice }) => invoice);
 }
 
-/** Issues all of them or none. Refuses what `previewHistorical` refuses. */
+/** Issues all of them or none. Refuses the same as `previewHistorical`. */
 export async function createHistorical(
   deps: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
@@ -144,7 +144,9 @@ function periodOf(
   return { ...period, countedFrom: period.start };
 }
 
-/** A time of a contract is on one usage invoice: neither a stored one nor an earlier one of the request. */
+/**
+ * Any time of a contract is on one usage invoice: refuses overlaps with stored ones and earlier ones of the request.
+ */
 async function requireFree(
   tx: Transaction,
   { contract, period }: InvoiceTarget,

@@ -1,4 +1,4 @@
-/** The input of a client for historical invoices, and the checks that need no prices. Pure. */
+/** A client's input for historical invoices, and the checks that need no prices. Pure. */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { floorToDay, floorToHour, formatInstant, type Instant, type Interval } from '../../../core/time.ts';
@@ -12,7 +12,7 @@ interface Dates {
   readonly exclusiveEndDate: Instant;
 }
 
-/** One of `quantity` and `subtotalsWithQuantity` is given, or both with the same sum. */
+/** One of `quantity` and `subtotalsWithQuantity` is set, or both with the same sum. */
 export interface HistoricalLineInput extends Dates {
   readonly productId: string;
   readonly quantity: Decimal | null;
@@ -36,7 +36,7 @@ export function intervalOf({ inclusiveStartDate: start, exclusiveEndDate: end }:
   return { start, end };
 }
 
-/** Refuses (`invalid`) an empty interval, and one that is not within `within`, of which `what` is the noun. */
+/** Refuses (`invalid`) an empty interval, and one outside `within`, which `what` names. */
 export function requireInterval(dates: Dates, path: FieldPath, within: Interval, what: string): Interval {
   const { start, end } = intervalOf(dates);
   if (end <= start) {
@@ -55,7 +55,7 @@ export function requireInterval(dates: Dates, path: FieldPath, within: Interval,
   return { start, end };
 }
 
-/** Refuses (`invalid`) the first bad field of a line, whose place in the request is `path`. */
+/** Refuses (`invalid`) the first invalid field of a line, whose place in the request is `path`. */
 export function usageOf(
   line: HistoricalLineInput,
   path: FieldPath,
@@ -118,7 +118,7 @@ function partsOf(
   return parts;
 }
 
-/** A subtotal lies within one hour, or one day, of the UTC grid. */
+/** A subtotal must be within one hour, or one day, of the UTC grid. */
 function requireOneUnit(
   { start, end }: Interval,
   granularity: HistoricalInvoiceInput['breakdownGranularity'],

@@ -1,4 +1,4 @@
-/** Which invoice a finalization job issues, as its contract is now. */
+/** The invoice that a finalization job issues, by the current state of its contract. */
 import { z } from 'zod';
 import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/base/database.ts';
@@ -21,9 +21,9 @@ export interface FinalizationTarget extends InvoiceTarget {
 }
 
 /**
- * The present targets of the jobs by their ids. A contract may have changed since its job was queued. A job whose
- * contract is archived, or ended before the period, has none. If an earlier period is not issued, such as one that
- * an older version did not bill, that is the target.
+ * The current targets of the jobs by their ids. A contract may have changed since its job was queued. A job whose
+ * contract is archived, or ended before the period, has none. If an earlier period is not issued, such as one that an
+ * older version did not bill, that is the target.
  */
 export async function finalizationTargets(
   tx: Transaction,

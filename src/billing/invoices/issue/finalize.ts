@@ -25,9 +25,9 @@ import { planConsolidations } from '../consolidated/issue.ts';
 import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice, isIssued } from '../freeze/freeze.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 
-/** Invoices that can be issued as long as what they were computed from is as it was. */
+/** Invoices that can be issued as long as their input is unchanged. */
 export interface PreparedInvoices {
-  /** The jobs for which that is so. */
+  /** The jobs whose input is unchanged. */
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /** Issues the invoices of jobs that are still valid, and queues the jobs of the next periods. */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
@@ -42,8 +42,8 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
 }
 
 /**
- * Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. Usage of
- * one batch at a time is in memory, and the first of the next one: it is rated `inTurn`.
+ * Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. The
+ * usage of one batch is in memory at a time, and the first of the next one: it is rated `inTurn`.
  */
 export async function prepareInvoices(
   deps: RunContext,
@@ -80,7 +80,7 @@ interface Preparation {
   /** By id. */
   readonly invoices: ReadonlyMap<string, PreparedInvoice>;
   readonly termsReadAt: Instant;
-  /** Those with balances. */
+  /** Customers with balances. */
   readonly drawingCustomers: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function preparedInvoices(
   deps: RunContext,
   { invoices, termsReadAt, drawingCustomers }: Preparation,
 ): PreparedInvoices {
-  // As `stillValid` has read them in the transaction.
+  // As read by `stillValid` in the transaction.
   let targets: ReadonlyMap<number, FinalizationTarget> = new Map();
   let open: ReadonlyMap<string, string> = new Map();
   let issued: readonly FinalizedInvoice[] = [];
@@ -132,7 +132,7 @@ function preparedInvoices(
   };
 }
 
-/** The targets of the jobs by id, and the input of those invoices that are due and not issued. */
+/** The targets of the jobs by id, and the input of the invoices that are due and not issued. */
 async function planOf(
   deps: Pick<RunContext, 'gracePeriodHours' | 'clock'>,
   tx: Transaction,
@@ -158,7 +158,7 @@ function targetInvoiceId({ contract, period }: InvoiceTarget): string {
   return usageInvoiceId(contract.id, period.start);
 }
 
-/** The jobs that are queued when the job is done. */
+/** The jobs to queue when the job is done. */
 function nextTarget({ contract, period, isDue }: FinalizationTarget): InvoiceTarget[] {
   if (!isDue) return [{ contract, period }];
   const next = nextPeriod(periodTerms(contract), period);

@@ -1,5 +1,5 @@
 /**
- * True-ups that are not issued on their date, because usage of the commit's access is not on issued invoices yet
+ * True-ups that are held after their date, because usage of the commit's access is not on issued invoices yet
  * (docs/explanation/drawdown.md, "True-ups").
  */
 import type { Commit } from '../../../core/terms/commits.ts';

@@ -65,7 +65,7 @@ export async function issueScheduledInvoices(
     return commitId === null ? [] : [{ commitId, invoice }];
   });
   const payments = await collectPayments(tx, gated, paymentProvider, clock.now());
-  // Nobody owes what was not bought.
+  // A purchase whose payment failed is not owed.
   const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
   await freezeScheduledDrafts(tx, issued, statusOf);
   await queueCollections(tx, gated, paymentProvider, clock.now());
@@ -75,7 +75,7 @@ export async function issueScheduledInvoices(
     [...schedules].flatMap(([id, schedule]) => {
       const own = schedule.targets.flatMap(({ trueUpCommitId }) => held.get(trueUpCommitId ?? '') ?? []);
       const retryAt = Math.max(runAtOf(id), clock.now()) + HOUR_MS;
-      // An invoice that is overdue was held up by a failure.
+      // An invoice that is overdue was delayed by a failure.
       const checks = own.map((at) => (at >= runAtOf(id) ? at + SECOND_MS : retryAt));
       return nextJob(id, schedule, runAtOf(id), checks);
     }),
@@ -84,8 +84,8 @@ export async function issueScheduledInvoices(
 }
 
 /**
- * Locks the amounts that invoices took, and manual entries, until the transaction ends. Returns who shares balances
- * with the customers: a customer who begins to share some meanwhile is not locked.
+ * Locks the amounts that invoices took, and manual entries, until the transaction ends. Returns which customers share
+ * balances with these: a customer that begins to share some concurrently is not locked.
  */
 export async function lockDrawnBy(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<Families> {
   const drawing = targets.filter((target) => target.trueUpCommitId !== null || mayDraw(target));
@@ -97,11 +97,11 @@ export async function lockDrawnBy(tx: Transaction, targets: readonly ScheduledTa
 
 interface DrawingPlace {
   readonly families: Families;
-  /** Whether invoices of parents that come before these, and are not issued yet, have taken what they will take. */
+  /** Whether earlier unissued invoices of parents have taken their deductions. */
   readonly isBehindParents: boolean;
 }
 
-/** The drafts of the targets, in their order, as they draw on what issued invoices have left. */
+/** The drafts of the targets, in their order, after drawing on the amounts left by issued invoices. */
 export async function drawnDrafts(
   tx: Transaction,
   targets: readonly ScheduledTarget[],

@@ -2,7 +2,7 @@
  * Assigns invoice numbers. A job does it after the invoices of an instant are issued, so that an invoice run does not
  * wait for a shared sequence.
  *
- * One lock and one transaction per batch: several processes, and one that is killed, leave no gap and assign no
+ * One lock and one transaction per batch: concurrent processes, and one that is killed, leave no gap and assign no
  * number twice. A number never changes.
  */
 import { z } from 'zod';
@@ -23,12 +23,12 @@ import type { BillingContext, RowContext } from '../../billing-context.ts';
 
 const payloadSchema = z.object({ issued_from: z.int() });
 
-/** Most numbers per transaction: other processes wait for its lock. */
+/** Maximum numbers per transaction: other processes wait for its lock. */
 const NUMBERS_PER_BATCH_MAX = 5_000;
 
 /**
  * Numbers the issued invoices without a number in the order of issue date and id, within the year of the issue date in
- * UTC. Those that are left after a batch are numbered by a job that this one queues. Returns the numbers.
+ * UTC. A job queued here numbers the rest. Returns the numbers.
  */
 export async function numberInvoices(
   { numberPattern }: Pick<BillingContext, 'numberPattern'>,

@@ -1,6 +1,6 @@
 /**
- * Money that a customer has paid for a voided invoice is not collected again by the one that is issued in its place,
- * unless somebody decides so (docs/explanation/payments.md, "What is paid already").
+ * A payment for a voided invoice is not collected again by the invoice that replaces it, unless that is decided
+ * explicitly (docs/explanation/payments.md, "What is paid already").
  */
 import { notFound, Refusal } from '../../../core/errors.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
