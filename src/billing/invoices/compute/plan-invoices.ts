@@ -87,7 +87,7 @@ function ofOtherContracts(
 
 /**
  * The balances that are open in these times, and the drafts that draw on them before the targets. Earlier drafts draw
- * on balances of their own time too, which may be shared with further contracts.
+ * on balances of that time too, which may be shared with further contracts.
  */
 async function loadDrawnBefore(
   db: Database | Transaction,
