@@ -14,10 +14,13 @@ import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { EventBlocks } from '../../src/metering/ingest/event-blocks.ts';
+import { factsWithoutIngest } from '../../src/metering/ingest/event-facts.ts';
+import { createUsageSource, type UsageSource } from '../../src/metering/usage/usage-source.ts';
 import type { Database } from '../../src/store/base/database.ts';
 import { type Listen, listenTo } from '../../src/store/base/notifications.ts';
 import type { PostgresConnection } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { naiveEventStore } from './naive/event-store.ts';
 import { createTestDatabase, createTestLoggedClickHouse } from './stores.ts';
 
 export interface TestServiceOptions {
@@ -52,6 +55,11 @@ export interface TestServiceOptions {
   readonly log?: Logger;
   /** With its tables; closed with the service. An embedded one, unless given. */
   readonly clickhouse?: ClickHouse;
+  /**
+   * `naive`: events stay in memory and the naive engine answers usage, without any ClickHouse. For tests whose
+   * guarantee is not SQL; what needs ClickHouse throws.
+   */
+  readonly usage?: 'naive';
 }
 
 export interface TestService {
@@ -64,6 +72,8 @@ export interface TestService {
   readonly db: Database;
   readonly connection: PostgresConnection;
   readonly clickhouse: ClickHouse;
+  /** Usage as billing reads it. */
+  readonly usageSource: UsageSource;
   /** Of acknowledged events; absent where they go to a server at once. */
   readonly blocks?: EventBlocks | undefined;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
@@ -81,9 +91,9 @@ const DRAIN_WAIT_MS = 10_000;
 const DEFAULT_NOW = '2026-11-10T00:00:00Z';
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const [database, { clickhouse, blocks, close: closeClickHouse }] = await Promise.all([
+  const [database, { clickhouse, blocks, usageSource, close: closeClickHouse }] = await Promise.all([
     createTestDatabase(),
-    eventStore(options.clickhouse),
+    eventStore(options),
   ]);
   const parts = {
     config: {
@@ -119,6 +129,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       db: database.db,
       clickhouse,
       blocks,
+      usageSource,
       pingPostgres: () => database.ping(),
       listen: ((channel, listener) => listenTo(database.connection, channel, listener)) as Listen,
     },
@@ -147,6 +158,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     db: database.db,
     connection: database.connection,
     clickhouse,
+    usageSource: usageSource ?? createUsageSource(clickhouse, factsWithoutIngest()),
     blocks,
     async moveClock(to) {
       const now = typeof to === 'number' ? formatInstant(to) : to;
@@ -185,9 +197,18 @@ function stripeSettings({ stripe, secretsKey, publicUrl }: TestServiceOptions) {
   };
 }
 
-function eventStore(given: ClickHouse | undefined): ReturnType<typeof createTestLoggedClickHouse> {
-  if (given === undefined) return createTestLoggedClickHouse();
-  return Promise.resolve({ clickhouse: given, close: () => given.close() });
+interface EventStore {
+  readonly clickhouse: ClickHouse;
+  readonly blocks?: EventBlocks | undefined;
+  readonly usageSource?: UsageSource;
+  close(): Promise<void>;
+}
+
+async function eventStore({ clickhouse, usage }: TestServiceOptions): Promise<EventStore> {
+  if (usage === 'naive') return naiveEventStore();
+  return clickhouse === undefined
+    ? createTestLoggedClickHouse()
+    : { clickhouse, close: () => clickhouse.close() };
 }
 
 function instantOf(text: string): Instant {
