@@ -156,3 +156,31 @@ test('a month that is none is refused, and one without invoices is empty', async
   const empty = await api.get('/v1/month-end/2020-01');
   expect([empty.list('data'), empty.at('next_page'), empty.list('summary.totals')]).toEqual([[], null, []]);
 });
+
+test('a contract is in the sums of the month as it was when its page was read', async () => {
+  const month = '2026-11';
+  const [whole] = await pages(month, 100);
+  const all = whole === undefined ? [] : rowsOf(whole);
+  const ofType = (type: string) => all.filter((row) => row.type === type && row.status === 'FINALIZED');
+  const weekly = ofType('USAGE').find(
+    ({ customer }, _, rows) => rows.filter((row) => row.customer === customer).length > 2,
+  );
+  const changed = [...ofType('SCHEDULED').slice(0, 1), ...(weekly === undefined ? [] : [weekly])];
+  expect(changed).toHaveLength(2);
+  const totalIn = (page: ApiAnswer | undefined) => decimal(page?.digits('summary.totals[0].total') ?? '0');
+  let next_page: string | undefined;
+  let read: Row[] = [];
+  while (read.length === 0) {
+    const page = await api.get(`/v1/month-end/${month}`, { query: { limit: 1, next_page } });
+    next_page = page.text('next_page');
+    read = rowsOf(page).filter(({ id }) => changed.some((each) => each.id === id));
+  }
+  expect(read).toHaveLength(1);
+  for (const { id } of changed) await api.post('/v1/invoices/void', { id });
+  const last = await api.get(`/v1/month-end/${month}`, { query: { limit: 100, next_page } });
+  expect(last.at('next_page')).toBeNull();
+  const [again] = await pages(month, 100);
+  expect(totalIn(again).toFixed()).toBe(totalIn(whole).minus(totalOf(changed)).toFixed());
+  // The invoice that was read before it was voided is still in the sums that continue.
+  expect(totalIn(last).toFixed()).toBe(totalIn(again).plus(totalOf(read)).toFixed());
+});
