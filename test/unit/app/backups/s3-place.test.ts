@@ -22,8 +22,10 @@ import { type Fault, S3_KEYS, type S3Store, startS3Store } from '../../../suppor
 const ADDRESS = { bucket: 'safe', prefix: 'of/tallyhouse/' };
 const ROOT = 'of/tallyhouse/';
 const STORES = randomUUID();
-/** More than a part of an upload. */
-const LARGE = randomBytes(20_000_000);
+/** More than a part of an upload, and more than a range of a restore. */
+const LARGE = randomBytes(8_400_000);
+/** Two full parts, and a third. */
+const THREE_PARTS = randomBytes(16_800_000);
 
 let store: S3Store;
 beforeEach(async () => {
@@ -89,16 +91,16 @@ const keysBelow = (folder: string) =>
 
 test('each backup has its bytes, pieces in common are there once, and what only removed ones need goes', async () => {
   const small = ['a', 'b', 'c', 'd', 'e', ''].map((text) => Buffer.from(text));
-  const first = await backUp([LARGE, ...small]);
+  const first = await backUp([THREE_PARTS, ...small]);
   const written = keysBelow('pieces/').length;
   store.requests.length = 0;
-  const second = await backUp([LARGE, Buffer.from('new')]);
+  const second = await backUp([THREE_PARTS, Buffer.from('new')]);
   expect(keysBelow('pieces/')).toHaveLength(written + 1);
   // The large one was not sent again.
   expect(store.requests.filter((each) => each.includes('partNumber'))).toEqual([]);
-  expect(isSame(await contentsOf(first.name), [LARGE, ...small])).toBe(true);
-  expect(isSame(await contentsOf(second.name), [LARGE, Buffer.from('new')])).toBe(true);
-  await backUp([LARGE], 2);
+  expect(isSame(await contentsOf(first.name), [THREE_PARTS, ...small])).toBe(true);
+  expect(isSame(await contentsOf(second.name), [THREE_PARTS, Buffer.from('new')])).toBe(true);
+  await backUp([THREE_PARTS], 2);
   expect(await listBackups(place())).toHaveLength(2);
   expect(keysBelow('pieces/')).toHaveLength(3);
   expect(store.objects.get(`${ROOT}running-backup`)).toBeUndefined();
