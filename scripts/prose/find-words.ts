@@ -17,6 +17,9 @@ const isPlugin = (value: object): value is TextlintPluginCreator => 'Processor' 
 const presented: object[] = [markdown.default, markdown.default.default];
 const MARKDOWN = presented.find(isPlugin);
 
+/** How a sentence may not begin. In lower case nearly every file has them. */
+const OPENINGS = /\b(?:What|Whoever)\b|\bOf\s/;
+
 /** Code in backticks, fenced code and addresses are not searched. */
 export class WordFinder {
   readonly #kernel = new TextlintKernel();
@@ -25,19 +28,20 @@ export class WordFinder {
 
   constructor(terms: readonly Term[]) {
     this.#terms = terms;
-    this.#any = new RegExp(
-      ['\\bWhat\\b', '\\bWhoever\\b', '\\bOf\\s', ...terms.map(([pattern]) => pattern)].join('|'),
-      'im',
-    );
+    this.#any = new RegExp(terms.map(([pattern]) => pattern).join('|'), 'im');
   }
 
   /** Most files have none of the words, and need no parsing. Phrases of a comment may continue in its next line. */
   mayHaveWords(source: string): boolean {
-    return this.#any.test(source.replaceAll(/^\s*(?:\*|\/\/)/gm, ''));
+    return this.#mayHave(source.replaceAll(/^\s*(?:\*|\/\/)/gm, ''));
+  }
+
+  #mayHave(text: string): boolean {
+    return OPENINGS.test(text) || this.#any.test(text);
   }
 
   async find(text: string, isComment: boolean): Promise<Found[]> {
-    if (!this.#any.test(text)) return [];
+    if (!this.#mayHave(text)) return [];
     if (MARKDOWN === undefined) throw new Error('the Markdown plugin of textlint has no processor');
     const terms = {
       ruleId: 'terminology',
