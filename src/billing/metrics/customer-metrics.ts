@@ -19,7 +19,9 @@ export interface CustomerMetricsFilter {
   readonly includeArchived: boolean;
 }
 
-/** Every metric measures every customer, so without `onCurrentPlan` it is all of them. Refuses an unknown customer. */
+/**
+ * Every metric measures every customer, so without `onCurrentPlan` all metrics are listed. Refuses an unknown customer.
+ */
 export async function listCustomerMetrics(
   { db, clock }: RowContext,
   { customerId, onCurrentPlan, includeArchived }: CustomerMetricsFilter,

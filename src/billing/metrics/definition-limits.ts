@@ -31,7 +31,7 @@ const PATH_PARTS_MAX = 17;
 /** Names and values together: as much text as an event may have. */
 const TEXT_LENGTH_MAX = 65_536;
 
-/** Limits that concern several fields or what a name says. Throws a refusal (`invalid`) that names the field. */
+/** Limits that span several fields, or the parts of a name. Throws a refusal (`invalid`) that names the field. */
 export function checkDefinitionSize(definition: StreamingDefinition): void {
   const { propertyFilters, eventTypeFilter } = definition;
   for (const [index, { name }] of propertyFilters.entries()) {

@@ -11,7 +11,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { checkSqlMetric } from '../../metering/sql/run/sql-metric.ts';
 import { checkDefinitionSize } from './definition-limits.ts';
 
-/** Everything that makes a metric what it is, but its name. */
+/** The whole definition of a metric, without its name. */
 export type MetricDefinition =
   | ({ readonly kind: 'streaming' } & StreamingDefinition)
   | { readonly kind: 'sql'; readonly sql: string };
@@ -37,7 +37,7 @@ function checkStreamingDefinition(definition: StreamingDefinition): void {
   }
 }
 
-/** No event passes filters of which one requires a property that another forbids. */
+/** No event passes filters that both require and forbid a property. */
 function checkPresence({ propertyFilters }: StreamingDefinition): void {
   for (const [index, filter] of propertyFilters.entries()) {
     if (filter.exists === false && filter.inValues !== null) {

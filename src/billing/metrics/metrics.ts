@@ -39,7 +39,7 @@ export async function createMetric(
   return deps.db.transaction((tx) => createMetricIn(tx, deps, { name, definition, customFields }));
 }
 
-/** The same within a transaction, for a definition that is checked (`checkDefinition`). */
+/** `createMetric` within a transaction, for a definition that is checked (`checkDefinition`). */
 export async function createMetricIn(
   tx: Transaction,
   { clock }: Pick<RowContext, 'clock'>,
@@ -84,8 +84,8 @@ export async function setMetricName(deps: Pick<RowContext, 'db'>, id: string, na
 }
 
 /**
- * Takes a metric out of lists and off new products; products that use it continue to meter. Doing it again
- * changes nothing. Refuses an unknown metric.
+ * Removes a metric from lists and from new products; products that use it continue to meter. Idempotent. Refuses an
+ * unknown metric.
  */
 export async function retireMetric(deps: RowContext, id: string): Promise<void> {
   const found = isUuid(id) && (await deps.db.transaction((tx) => archiveMetric(tx, id, deps.clock.now())));

@@ -17,7 +17,10 @@ import { customerExists, lockCustomer } from '../../store/customers/customers.ts
 import { findRateCard, lockRateCard } from '../../store/rate-cards/rate-cards.ts';
 import type { RowContext } from '../billing-context.ts';
 
-/** Of all schedules of one customer, contract or rate card; one call reads and writes those of one schedule. */
+/**
+ * Segments of all schedules of one customer, contract or rate card; one call reads and writes the segments of one
+ * schedule.
+ */
 const SEGMENTS_MAX = 1_000;
 /** Characters of one value as JSON. */
 const VALUE_LENGTH_MAX = 20_000;
@@ -45,8 +48,8 @@ export async function getNamedSchedule(
 }
 
 /**
- * Writes a value over an interval; what the schedule has outside of it stays. Refuses an unknown owner (`not_found`), an
- * empty interval, a value that is too long, and more segments than an owner may have (`invalid`).
+ * Writes a value over an interval; the rest of the schedule stays. Refuses an unknown owner (`not_found`), an empty
+ * interval, a value that is too long, and more segments than an owner may have (`invalid`).
  */
 export async function updateNamedSchedule(
   { db }: Pick<RowContext, 'db'>,

@@ -1,12 +1,12 @@
 /**
  * How soon a customer with new usage is evaluated. A draft costs milliseconds, and most usage is far from every line:
- * the threshold of an alert, the level of a recharge, the spend that is charged. So it is remembered how far each line
- * was at the last evaluation, and how far which quantities of events have brought it before. Where prices are linear,
- * usage whose quantities are all k times those is k times as far at most: twice that is urgent if it could have crossed a
- * line. The nearer usage is to a line, the sooner it is evaluated, and never later than a limit.
+ * the threshold of an alert, the level of a recharge, the spend that is charged. So the distance to each line at the
+ * last evaluation is remembered, and the progress that each quantity of events caused before. With linear prices, usage
+ * whose quantities are all k times those progresses at most k times as far: twice that is urgent if it could have
+ * crossed a line. The nearer usage is to a line, the sooner it is evaluated, and never later than a limit.
  *
- * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Of quantities
- * that are new for a customer, what they have been worth for others is asked.
+ * The estimate decides when an evaluation takes place, never its result. It is kept in memory, in floating point. For
+ * quantities that are new for a customer, the effect on other customers is used.
  */
 import type { UsageMeter } from '../../core/event-quantities.ts';
 import { KindSums } from './kind-sums.ts';
@@ -15,20 +15,20 @@ import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
 /** Amounts are added up as floats here. An evaluation that is a little early finds the exact ones; a late one waits for a sweep. */
 const NEARLY = 1 - 1e-9;
 
-/** Where a customer stands before a line. */
+/** The distance of a customer to a line. */
 export interface LineDistance {
   /** The amount that usage may still take; infinite where it cannot cross the line now. */
   readonly left: number;
   /** The unit of measure, where it compares with the lines of other customers. */
   readonly unit: string | null;
-  /** The same as if nothing were held: what usage has changed is seen by it. Absent: holds do not count. */
+  /** The distance without holds, as new usage has changed it. Absent: holds do not count. */
   readonly leftByUsage?: number;
   /** The amount that may still be held until the line is reached; absent, as infinite: holds do not reach it. */
   readonly leftToHold?: number;
 }
 
 export interface EvaluationPace {
-  /** For the new usage of a customer, as long as this process lasts. */
+  /** The meter for the new usage of a customer, for the life of this process. */
   meterOf(customerId: string): UsageMeter;
   /**
    * Within how many milliseconds the customer is to be evaluated for usage since the last evaluation began, as it is
@@ -37,7 +37,7 @@ export interface EvaluationPace {
   waitAgainMs(customerId: string): number;
   /** An evaluation of these customers begins: it sees the usage that was added. */
   begin(customerIds: readonly string[]): void;
-  /** Where a customer stands, by line. */
+  /** The distances of a customer, by line. */
   found(customerId: string, lines: ReadonlyMap<string, LineDistance>): void;
 }
 
@@ -54,12 +54,17 @@ interface CustomerPace {
   readonly sums: KindSums;
   /** Whether an evaluation has ended. */
   isFound: boolean;
-  /** The largest share that usage since the last evaluation began is of what was seen; infinite where it was not seen. */
+  /**
+   * The largest ratio of usage since the last evaluation began to the observed usage; infinite if none was observed.
+   */
   share: number;
   /** The first usage seemed to change nothing: it may have been seen by the evaluation before. */
   isDoubted: boolean;
   lines: ReadonlyMap<string, Line>;
-  /** So many times what was seen is urgent; 0: a line is reached. Null: there is a line for which its effect is not known. */
+  /**
+   * The multiple of the observed usage that is urgent; 0: a line is reached. Null: there is a line with an unknown
+   * effect.
+   */
   budget: number | null;
   /** The least remaining amount, by unit. Without lines that usage cannot cross. */
   nearest: ReadonlyMap<string | null, number>;
@@ -70,16 +75,16 @@ interface CustomerPace {
 }
 
 interface Line extends LineDistance {
-  /** How far it was brought by all that was seen; null: not known. */
+  /** Progress caused by all observed usage; null: unknown. */
   readonly effect: number | null;
 }
 
 const SAFETY = 2;
 /** Prices of other customers may be lower. */
 const SAFETY_OF_OTHERS = 10;
-/** So many customers may be evaluated soon only to learn from them; what is learned of them counts for others. */
+/** Customers that may be evaluated soon only to learn from them; the results count for others. */
 const LEARNING_MAX = 100;
-/** Usage is judged again when so much more of what would be urgent may be used up: what waits is late by this share at most. */
+/** Usage is judged again after this share of the urgent amount: waiting usage is late by this share at most. */
 const SHARE_STEP = 1 / 16;
 /** Usage that is nearer to a line is judged with each event. */
 const SHARE_QUIET_MAX = 0.99;
@@ -175,7 +180,7 @@ function createLearning({ waitMaxMs, learnWaitMs, elapsedMs = () => performance.
     waitMs(customerId: string): number {
       if (learning.has(customerId)) return learnWaitMs;
       const [longest] = learning;
-      // It is not watched any more, or the service is far too late.
+      // It is no longer watched, or the service is far too late.
       if (longest !== undefined && elapsedMs() - longest[1] > waitMaxMs) learning.delete(longest[0]);
       if (learning.size >= LEARNING_MAX) return waitMaxMs;
       learning.set(customerId, elapsedMs());
@@ -215,7 +220,7 @@ function newPace(): CustomerPace {
   };
 }
 
-/** Takes over where the lines are, and what the counted usage has changed of it. */
+/** Takes over the positions of the lines, and the changes that the counted usage caused. */
 function learn(pace: CustomerPace, lines: ReadonlyMap<string, LineDistance>): void {
   const before = pace.lines;
   const changes = new Map(
@@ -244,11 +249,11 @@ function changeOf(before: number | undefined, left: number): number | null {
 }
 
 /**
- * The effects of what was seen, with the counted usage or of that alone. Null: nothing was learned.
+ * The effects of the observed usage, with the counted usage or of that alone. Null: nothing was learned.
  *
- * An event is counted a moment after it can be seen, so an evaluation may have seen what the next one counts. First usage
- * without any effect is therefore believed only when it is found again. A balance that was filled up meanwhile says
- * nothing of what events take from it.
+ * An event is counted a moment after it becomes visible, so an evaluation may have seen events that the next one
+ * counts. First usage without any effect is therefore believed only when it is found again. A balance that was filled
+ * up during this time does not show the amounts that events deduct.
  */
 function learned(
   pace: CustomerPace,
@@ -304,17 +309,17 @@ function nearestOf(
   return nearest;
 }
 
-/** Whether the customer's own usage tells what its new usage may bring about. */
+/** Whether the customer's own usage predicts the effect of its new usage. */
 function isKnown(pace: CustomerPace): pace is CustomerPace & { readonly budget: number } {
   return pace.budget !== null && Number.isFinite(pace.share);
 }
 
-/** Of what would be urgent; null where nothing is known. */
+/** The share of the urgent amount; null if nothing is known. */
 function shareOf(pace: CustomerPace, others: PriorEffects): number | null {
   return isKnown(pace) ? pace.share / pace.budget : shareByOthers(pace, others);
 }
 
-/** The largest share of its way to a line that usage may have gone; null where no customer tells. */
+/** The largest share of its way to a line that usage may have gone; null if no customer provides an estimate. */
 function shareByOthers({ nearest, sums }: CustomerPace, others: PriorEffects): number | null {
   const used = sums.used();
   let share = 0;
@@ -326,7 +331,7 @@ function shareByOthers({ nearest, sums }: CustomerPace, others: PriorEffects): n
   return share;
 }
 
-/** Until the share of what would be urgent has grown by a step, and never to all of it. */
+/** The amount until the share has grown by a step, and never the whole urgent amount. */
 function roomOf(pace: CustomerPace, kind: number, others: PriorEffects): number {
   if (!pace.isFound || pace.budget === 0) return 0;
   const share = shareOf(pace, others);
@@ -336,7 +341,7 @@ function roomOf(pace: CustomerPace, kind: number, others: PriorEffects): number 
     ? pace.sums.seenOf(kind) * pace.budget * limit
     : mostByOthers(pace, kind, others, limit);
   const room = most - pace.sums.usedOf(kind);
-  // Of what was never seen there is none, however far the line is.
+  // Without observed usage there is no room, however far the line is.
   return Number.isNaN(room) ? 0 : Math.max(0, room);
 }
 
@@ -349,7 +354,7 @@ function mostByOthers({ nearest }: CustomerPace, kind: number, others: PriorEffe
   return Math.min(...amounts);
 }
 
-/** Of a share of what would be urgent: 0 when all of it is used, and before that the less, the more of it is used. */
+/** The wait for a share of the urgent amount: 0 when all of it is used, and longer the less of it is used. */
 function waitAfter(share: number, waitMaxMs: number): number {
   return share >= 1 ? 0 : waitMaxMs * (1 - share);
 }

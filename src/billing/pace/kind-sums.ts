@@ -1,6 +1,6 @@
 /**
  * The usage of a customer by kind of quantity, for the pace of evaluations. In floating point and in memory, in one
- * list for each customer: it is read and written for every event, and what lies together is found at once.
+ * list for each customer: it is read and written for every event, and adjacent entries are found at once.
  */
 
 /** Usage of further kinds counts together. */
@@ -36,7 +36,7 @@ export class KindSums {
     return this.#isSeen;
   }
 
-  /** Adds new usage. Returns the share that all of it is of what was seen, as `usedShare`. */
+  /** Adds new usage. Returns the ratio of all of it to the observed usage, as `usedShare`. */
   use(kind: number, amount: number): number {
     const rows = this.#rows;
     const row = this.#rowOf(kind);
@@ -46,7 +46,7 @@ export class KindSums {
     return shareOf(used, rows[row + SEEN] ?? 0);
   }
 
-  /** An evaluation begins: what was used is counted. */
+  /** Starts an evaluation: the used amounts are counted. */
   count(): void {
     const rows = this.#rows;
     for (let row = 0; row < rows.length; row += ROW) {
@@ -65,12 +65,12 @@ export class KindSums {
     }
   }
 
-  /** Nothing else was seen but what was counted. */
+  /** Sets the observed usage to the counted usage. */
   seeOnlyCounted(): void {
     const kept: number[] = [];
     for (let row = 0; row < this.#rows.length; row += ROW) {
       const [kind = 0, used = 0, counted = 0] = this.#rows.slice(row, row + ROW);
-      // Kinds that do not come any more make room for others.
+      // Kinds that no longer occur are evicted for others.
       if (used > 0 || counted > 0) kept.push(kind, used, counted, counted);
     }
     this.#rows = kept;
@@ -83,7 +83,7 @@ export class KindSums {
     this.#isCounted = false;
   }
 
-  /** The largest share that the usage of a kind is of what was seen of it; infinite where it was not seen. */
+  /** The largest ratio of the usage of a kind to the observed usage of the kind; infinite if none was observed. */
   usedShare(): number {
     return this.#largestShare(USED);
   }
@@ -117,14 +117,14 @@ export class KindSums {
     return largest;
   }
 
-  /** Of a kind that is not listed, 0. */
+  /** The amount of a kind; 0 if the kind is not listed. */
   #amountOf(kind: number, sum: number): number {
     const rows = this.#rows;
     for (let row = 0; row < rows.length; row += ROW) if (rows[row] === kind) return rows[row + sum] ?? 0;
     return 0;
   }
 
-  /** Those that are not 0. */
+  /** The amounts that are not 0. */
   #amounts(sum: number): [kind: number, amount: number][] {
     const amounts: [number, number][] = [];
     for (let row = 0; row < this.#rows.length; row += ROW) {
@@ -134,7 +134,7 @@ export class KindSums {
     return amounts;
   }
 
-  /** Of a kind that is new another row, or that of all that are too many, which is the last one. */
+  /** The row of a kind: another one for a new kind, or the last row, which all surplus kinds share. */
   #rowOf(kind: number): number {
     const rows = this.#rows;
     for (let row = 0; row < rows.length; row += ROW) if (rows[row] === kind) return row;

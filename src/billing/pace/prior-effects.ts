@@ -13,7 +13,7 @@ interface LineEffect {
 export interface PriorEffects {
   /** All of these quantities together have had these effects on lines. */
   note(seen: Quantities, lines: Iterable<LineEffect>): void;
-  /** How far they may bring a line in the unit; null where one of them is not known to have brought any further. */
+  /** The progress that they may cause towards a line in the unit; null if the effect of one of them is unknown. */
   effectOf(used: Quantities, unit: string | null): number | null;
   /** How far one of a kind may bring a line in the unit; null as above. */
   effectOfEach(kind: number, unit: string | null): number | null;
@@ -24,7 +24,7 @@ const UNITS_MAX = 1_000;
 const KINDS_MAX = 10_000;
 
 export function createPriorEffects(): PriorEffects {
-  /** By unit and kind: what one of it brings at most, if all is due to it. */
+  /** By unit and kind: the maximum effect of one quantity, if the whole effect is due to it. */
   const effects = new Map<string, Map<number, number>>();
 
   function ofUnit(unit: string): Map<number, number> | undefined {

@@ -31,9 +31,9 @@ export interface ContractFromPackageInput
 const LAST_INSTANT = Date.UTC(2200, 0, 1);
 
 /**
- * Resolves the templates of a package against the start of the contract and creates it as if the client
- * had sent its terms. Refuses what `createContract` refuses, an unknown package (`PackageNotFound`), an
- * alias that no package has at the start, and an archived package (`invalid`); nothing is stored then.
+ * Resolves the templates of a package against the start of the contract and creates it as if the client had sent its
+ * terms. Refuses the same as `createContract`, an unknown package (`PackageNotFound`), an alias without a package at
+ * the start, and an archived package (`invalid`); nothing is stored then.
  */
 export async function createContractFromPackage(
   deps: BillingContext,

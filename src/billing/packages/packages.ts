@@ -40,7 +40,7 @@ export interface PackageView {
   /** The names, as they are now, of products that the terms name. */
   readonly products: ReadonlyMap<string, string>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
-  /** Those of the templates. */
+  /** The custom fields of the templates. */
   readonly customFields: CustomFieldsById;
   /** The currency of its rate card; null where that is known at a contract's start only. */
   readonly fiatCreditTypeId: string | null;
@@ -128,7 +128,7 @@ async function aliasesOf(
   );
 }
 
-/** By the same walk over the terms that a contract's are looked up by; their dates do not matter here. */
+/** Uses the same walk over the terms as contracts; the dates do not matter here. */
 function idsNamedBy({ terms }: Package): ReturnType<typeof namedIds> {
   const anyStart: Instant = 0;
   return namedIds(resolveTerms(relativeTermsOf(terms, new Map()), anyStart, addRelative));

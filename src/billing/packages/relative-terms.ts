@@ -87,7 +87,7 @@ export interface RelativeTerms
 /** Like `addRelative` of core/relative-time.ts. */
 export type AddRelative = (from: Instant, date: RelativeDate) => Instant;
 
-/** The terms of a contract that starts at `contractStart`. `add` may refuse what lies too far away. */
+/** The terms of a contract that starts at `contractStart`. `add` may refuse dates that are too far away. */
 export function resolveTerms(terms: RelativeTerms, contractStart: Instant, add: AddRelative): TermsInput {
   const dates = { contractStart, add };
   const { spendTrackers, spendThreshold, prepaidBalanceThreshold } = terms;

@@ -28,8 +28,8 @@ import type {
 } from './relative-terms.ts';
 
 /**
- * `built` are the terms that `given` makes for any one contract, in the same order. Parsing drops what
- * only a contract's term has, and makes the templates what they will be when they are read from the store.
+ * `built` are the terms that `given` produces for any one contract, in the same order. Parsing drops the members that
+ * only a contract's term has, and gives the templates the form in which the store returns them.
  */
 export function termTemplatesOf(given: RelativeTerms, built: BuiltTerms): TermTemplates {
   const isCredit = ({ type }: Commit) => type === 'CREDIT';

@@ -34,8 +34,8 @@ function decisionOf(provider: PaymentProvider | undefined): 'at once' | 'later' 
 }
 
 /**
- * By invoice; invoices whose payment is collected elsewhere, or by nobody, are absent. The outcome releases the commit
- * or withholds it for good.
+ * The outcomes by invoice; invoices that are collected elsewhere, or not at all, are absent. The outcome releases the
+ * commit or withholds it permanently.
  */
 export async function collectPayments(
   tx: Transaction,
@@ -68,9 +68,9 @@ export async function collectPayments(
 }
 
 /**
- * Queues the payments of invoices, issued by this transaction, that a provider collects after it, and writes down what
- * the simulated one has of those that it decided. Purchases whose payment others collect are not delivered: nobody is to
- * pay them twice.
+ * Queues the payments of invoices issued by this transaction that a provider collects after it, and records those that
+ * the simulated provider has decided. Purchases that are collected elsewhere are not delivered: nobody is to pay them
+ * twice.
  */
 export async function queueCollections(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function queueCollections(
   if (decisionOf(provider) === 'at once') await insertSimulated(tx, gated.filter(isStripe));
 }
 
-/** They are done with: nothing is due. */
+/** They are complete: nothing is due. */
 async function insertSimulated(tx: Transaction, paid: readonly GatedInvoice[]): Promise<void> {
   await insertCollected(
     tx,

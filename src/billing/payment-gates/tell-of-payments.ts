@@ -1,4 +1,4 @@
-/** Tells of the payments of gated commits whose purchase is invoiced, in the transaction that issues the invoices. */
+/** Publishes the payments of gated commits whose purchase is invoiced, in the transaction that issues the invoices. */
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import {
@@ -33,7 +33,7 @@ export async function tellOfPayments(
   await publishPaymentRequests(tx, await collectedElsewhere(tx, payments));
 }
 
-/** Those of gate EXTERNAL that nobody has paid yet. */
+/** Payments with gate EXTERNAL that are still open. */
 async function collectedElsewhere(
   tx: Transaction,
   payments: readonly RequestedPayment[],

@@ -1,6 +1,6 @@
 /**
- * One attempt with one delivery: whatever is next for it. Delivers what is not delivered, voids there what was voided here,
- * and otherwise asks the provider for its state. Everything may be repeated.
+ * One attempt of one delivery, with its next step: delivers an undelivered invoice, voids a voided one at the provider,
+ * and otherwise asks the provider for its state. All steps are idempotent.
  */
 import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -57,10 +57,10 @@ export async function attemptDelivery(
 /** An attempt with the facts that are known while it runs. */
 interface Work {
   readonly deps: BillingContext;
-  /** As it was when the attempt began. */
+  /** Its state when the attempt began. */
   readonly delivery: Delivery;
   readonly note: Note;
-  /** As it was last written down. */
+  /** Its last recorded state. */
   progress(): Progress;
 }
 
@@ -98,7 +98,7 @@ async function next(
   return charged(work, provider, document, await charge(work, provider, delivery.gatedCommitId, document));
 }
 
-/** The outcome. A payment that has failed is first taken back there, so that nobody pays it any more. */
+/** Reads the outcome. A failed payment is first voided at the provider, so that it can no longer be paid. */
 async function look(
   work: Work,
   provider: PaymentsProvider,
@@ -125,7 +125,7 @@ async function charge(
     const { external } = progress();
     if (!(error instanceof ProviderProblem) || error.kind !== 'refused' || external.externalId === null)
       throw error;
-    // Any copy of it there must not be paid any more.
+    // No copy of it at the provider may be paid from now on.
     return { external, outcome: 'FAILED', message: error.message, actionRequired: null };
   }
 }
@@ -147,8 +147,8 @@ async function charged(
 }
 
 /**
- * Voids what is to be paid there, and only then says that the payment has failed: until then its customer may pay it, and a
- * payment that is on its way is waited for.
+ * Voids the open invoice, and only then reports that the payment has failed: until then its customer may pay it, and a
+ * payment in progress is waited for.
  */
 async function takenBack(
   work: Work,
@@ -174,7 +174,7 @@ async function takenBack(
   };
 }
 
-/** Nobody can pay it any more. One that is written off as uncollectible can still be paid. */
+/** It can no longer be paid. An invoice that is written off as uncollectible can still be paid. */
 function isOver(external: ExternalInvoice): boolean {
   const { status } = external;
   return status === 'VOID' || status === 'DELETED' || (status === 'PAID' && !isPaidForReal(external));
@@ -185,7 +185,7 @@ function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice
   if (delivery.gatedCommitId === null) return null;
   const { status, error } = external;
   if (isPaidForReal(external)) return { outcome: 'PAID', message: null };
-  // An invoice whose payment is to be confirmed looks like one that was not paid.
+  // An invoice whose payment is to be confirmed has the same status as an unpaid one.
   const hasFailed = status === 'PAYMENT_FAILED' && delivery.method === 'payment_intent';
   if (isOver(external) || hasFailed || status === 'UNCOLLECTIBLE') {
     return { outcome: 'FAILED', message: error ?? delivery.external.error ?? `its payment is ${status}` };
@@ -214,7 +214,7 @@ function ended({ deps: { clock }, delivery, progress }: Work, external: External
   return { ...nothing, external, isDoubtful, dueAt, failures: 0, failingSince: null, isAttempt: true };
 }
 
-/** It counts as no attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
+/** It does not count as an attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
 function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResult {
   const { failures, failingSince, dueAt } = delivery;
   const nothing = { payment: null, actionRequired: null, problem: null };
@@ -222,7 +222,7 @@ function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResu
   return { ...nothing, dueAt: next, failures, failingSince, isAttempt: false };
 }
 
-/** A refusal ends it, until somebody asks for another attempt. Everything else is tried again. */
+/** A refusal ends it, until another attempt is requested. All other failures are retried. */
 function failed({ deps: { clock }, delivery }: Work, problem: ProviderProblem): AttemptResult {
   const failures = delivery.failures + 1;
   const isRefused = problem.kind === 'refused';

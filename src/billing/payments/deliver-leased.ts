@@ -15,7 +15,7 @@ export type DeliveryOutcome = 'done' | 'waiting' | 'refused' | 'failed';
 export interface DeliveryLease {
   /** The name of the lease. */
   readonly owner: string;
-  /** From one step to the next. */
+  /** Maximum time from one step to the next. */
   readonly leaseMs: number;
   /** Whether the attempt has to end with its present step. */
   hasToEnd(): boolean;
@@ -23,7 +23,7 @@ export interface DeliveryLease {
   betweenSteps(): void;
 }
 
-/** An attempt ends, and nothing more is written of it: the lease is another's, or the service stops. */
+/** An attempt ends, and nothing more of it is recorded: another process has the lease, or the service stops. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -59,7 +59,7 @@ function noteOf({ db }: BillingContext, { invoiceId, voidWanted }: Delivery, lea
     lease.betweenSteps();
     const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
     if (noted === null) throw new Interrupted('another process has the delivery');
-    // The last steps are recorded, so that nothing is in doubt after the next start.
+    // The last steps are recorded, so that nothing is uncertain after the next start.
     if (lease.hasToEnd()) throw new Interrupted('the service stops, or may bill nothing now');
     if (noted.voidWanted && !voidWanted) {
       await freeDelivery(db, invoiceId, owner);

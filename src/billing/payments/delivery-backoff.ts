@@ -1,4 +1,4 @@
-/** When a delivery that has failed is tried again, and when one that has arrived is looked at again. Pure. */
+/** The retry time of a failed delivery, and the poll time of an arrived one. Pure. */
 import { type ExternalInvoice, isOpen } from '../../core/external-invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ProviderProblem } from '../../payments/provider.ts';
@@ -6,7 +6,7 @@ import { backoffMs } from '../../runtime/retry.ts';
 
 const BACKOFF = { firstMs: SECOND_MS, maxMs: 15 * MINUTE_MS };
 
-/** 1, 2, 4 … seconds, 15 minutes at most, and never before the provider wants to be asked. */
+/** 1, 2, 4 … seconds, 15 minutes at most, and never earlier than the provider requests. */
 export function retryDelayMs(
   failures: number,
   { retryAfterMs }: Pick<ProviderProblem, 'retryAfterMs'>,
@@ -14,12 +14,12 @@ export function retryDelayMs(
   return Math.max(backoffMs(failures, BACKOFF), retryAfterMs ?? 0);
 }
 
-/** From then on an open invoice is looked at once a day. */
+/** After this time an open invoice is polled once a day. */
 const OLD_MS = 90 * DAY_MS;
 
 /**
- * Every hour what is open is asked for, so that a lost message of the provider is only a delay; and what was in doubt, until
- * no call can arrive late any more. Null: it is settled.
+ * Open invoices are polled every hour, so that a lost message of the provider only causes a delay; uncertain ones until
+ * no call can arrive late. Null: final.
  */
 export function nextLookAt(
   { status }: ExternalInvoice,
@@ -31,10 +31,10 @@ export function nextLookAt(
   return now + (now - createdAt > OLD_MS ? DAY_MS : HOUR_MS);
 }
 
-/** A call that was given up does not arrive after this time. */
+/** A call that has timed out does not arrive after this time. */
 const LATE_MAX_MS = 10 * MINUTE_MS;
 
-/** Whether calls of an attempt that ended then, in real time, have all arrived or never will. */
+/** Whether all calls of an attempt that ended at this real time have arrived or never will. */
 export function isBeyondDoubt(endedAt: Instant | null, now: Instant): boolean {
   return endedAt !== null && now - endedAt > LATE_MAX_MS;
 }

@@ -1,4 +1,4 @@
-/** Loads an issued invoice as it is delivered (`payments/document.ts`), or says why it is not delivered just now. */
+/** Loads an issued invoice for delivery (`payments/document.ts`), or the reason that it is not delivered now. */
 import { currencyOf } from '../../core/currencies.ts';
 import { customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
@@ -39,7 +39,7 @@ const PARTS_WAIT_MS = MINUTE_MS;
 /** The custom field of a product with its id at Stripe. */
 const STRIPE_PRODUCT = 'stripe_product_id';
 
-/** `isBegun`: something of it may be at the provider already, so that what was paid before does not stop it any more. */
+/** `isBegun`: part of it may be at the provider already, so that earlier payments no longer stop it. */
 export async function loadDeliverable(
   deps: BillingContext,
   invoiceId: string,
@@ -62,8 +62,8 @@ export async function loadDeliverable(
 }
 
 /**
- * The former invoice that keeps an invoice from its provider, if any. A payment may be known only when the void there is
- * refused, so the void is waited for; what was paid is not collected again unless somebody has decided so.
+ * The former invoice that keeps an invoice from its provider, if any. A payment may be known only when the void there
+ * is refused, so the void is waited for; a paid amount is not collected again unless a person has decided so.
  */
 async function formerProblem(tx: Transaction, invoiceId: string): Promise<ProviderProblem | null> {
   const formers = await formerPayments(tx, invoiceId, { lock: false });

@@ -1,4 +1,4 @@
-/** Writes down how an attempt to deliver an invoice has ended, and everything that follows from it, in one transaction. */
+/** Records the end of an attempt to deliver an invoice, and all its consequences, in one transaction. */
 import type { Instant } from '../../core/time.ts';
 import { publishExternalStatus, publishProviderError } from '../../notifications/invoice-messages.ts';
 import { publishActionsRequired } from '../../notifications/payment-messages.ts';
@@ -15,7 +15,7 @@ export interface PaymentEnd {
   readonly message: string | null;
 }
 
-/** The lease had ended, so that nothing of the attempt is written down. */
+/** The lease had ended, so nothing of the attempt is recorded. */
 class LeaseEnded extends Error {
   override readonly name = 'LeaseEnded';
 }
@@ -31,7 +31,7 @@ export async function endDelivery(
   const { gatedCommitId } = before;
   try {
     const voided = await deps.db.transaction(async (tx) => {
-      // First, for its locks come before that of the delivery.
+      // First, because its locks precede the lock of the delivery.
       const ended =
         payment === null || gatedCommitId === null
           ? []

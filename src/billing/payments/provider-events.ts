@@ -1,6 +1,6 @@
 /**
- * Messages of providers. A message is a hint only: what it is about is asked for, so that messages may come late, twice, in
- * any order, or never.
+ * Messages of providers. A message is a hint only: the state of its object is requested, so that messages may arrive
+ * late, twice, in any order, or never.
  */
 import { z } from 'zod';
 import { isUuid } from '../../core/ids.ts';
@@ -35,7 +35,7 @@ const snapshotEvent = z.object({
     object: z.object({
       id: z.string().optional(),
       object: z.string().optional(),
-      /** Of a charge or an invoice payment. */
+      /** The invoice of a charge or an invoice payment. */
       invoice: z.unknown().optional(),
       payment_intent: z.unknown().optional(),
       metadata: z.record(z.string(), z.unknown()).nullish(),
@@ -48,7 +48,7 @@ export const stripeEvent: z.ZodType<z.output<typeof snapshotEvent>> = z.union([t
 
 const INVOICE_ID = 'tallyhouse_invoice_id';
 
-/** Asks soon for what the event is about. An event that came before, and one of an object that is not ours, change nothing. */
+/** Schedules an early poll of the object of the event. Repeated events, and events of other objects, change nothing. */
 export async function takeStripeEvent(
   { db, clock }: RowContext,
   connectionId: string,
@@ -61,7 +61,7 @@ export async function takeStripeEvent(
   await db.transaction(async (tx) => {
     const seen = { connectionId, eventId: event.id, receivedAt: Date.now() };
     if (!(await noteProviderEvent(tx, seen))) return;
-    // A draft that was discarded carries our id too: only the deletion of the recorded object says anything.
+    // A discarded draft carries our id too: only the deletion of the recorded object counts.
     const isOther = event.type.endsWith('.deleted');
     const invoiceIds = !isOther && typeof ours === 'string' && isUuid(ours) ? [ours] : [];
     const found = await invoicesOfObjects(tx, connectionId, { externalIds, invoiceIds });

@@ -17,20 +17,20 @@ interface Redelivered {
   readonly status: ExternalStatus;
 }
 
-/** From these it can be delivered again. */
+/** States from which it can be delivered again. */
 const AGAIN: readonly ExternalStatus[] = ['DELETED', 'INVALID_REQUEST_ERROR', 'SKIPPED'];
-/** In these it has not arrived yet. */
+/** States in which it has not arrived yet. */
 const ON_ITS_WAY: readonly ExternalStatus[] = ['QUEUED', 'DRAFT'];
 
-/** One that has arrived stays as it is, also a draft that was left as one. */
+/** An invoice that has arrived stays unchanged, also a draft that was left as one. */
 function isToDeliver({ external: { status }, deliveredAt }: Delivery): boolean {
   return AGAIN.includes(status) || (deliveredAt === null && ON_ITS_WAY.includes(status));
 }
 
 /**
- * Queues them, all or none, with the billing configuration that their contracts have now. One that is delivered stays as
- * it is; one that was deleted there is created again. Refuses an unknown invoice (`not_found`), and one that is not
- * finalized or has nowhere to go (`invalid`).
+ * Queues them, all or none, with the current billing configuration of their contracts. A delivered invoice stays
+ * unchanged; one that was deleted at the provider is created again. Refuses an unknown invoice (`not_found`), and one
+ * that is not finalized or has no provider (`invalid`).
  */
 export async function redeliverInvoices(
   { db, clock }: RowContext,

@@ -43,7 +43,7 @@ export async function checkKeysOfVersions(
   }
 }
 
-/** Of the fields that were given the one to blame for keys that the metric does not answer. */
+/** The given field to blame for keys that the metric does not answer. */
 export function keyField({ pricingGroupKey, presentationGroupKey }: ProductChanges): keyof ProductChanges {
   if (pricingGroupKey !== undefined && pricingGroupKey.length > 0) return 'pricingGroupKey';
   return presentationGroupKey !== undefined && presentationGroupKey.length > 0

@@ -50,7 +50,7 @@ export async function createProduct(deps: RowContext, input: CreateProductInput)
   return product;
 }
 
-/** Creates products within a transaction, in the order of the inputs. Refuses what `createProduct` refuses. */
+/** Creates products within a transaction, in the order of the inputs. Refuses the same as `createProduct`. */
 export async function createProductsIn(
   tx: Transaction,
   { clock }: Pick<RowContext, 'clock'>,
@@ -105,7 +105,7 @@ function referencesOf(terms: ProductTerms): string {
 
 export interface UpdateProductInput {
   readonly productId: string;
-  /** On a full hour; in the past, it changes drafts, and not what was issued. */
+  /** On a full hour; in the past, it changes drafts, but not issued invoices. */
   readonly startingAt: Instant;
   /** Omitted terms continue unchanged. */
   readonly changes: ProductChanges;

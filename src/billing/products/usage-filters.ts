@@ -72,8 +72,8 @@ export async function checkFiltersOfCards(
 type FilteredProduct = Pick<StoredProduct, 'id' | 'versions'>;
 
 /**
- * One group key of each metric must hold the filter's key together with the product's own keys, in all versions in
- * force from `from` on. Null if all do.
+ * One group key of each metric must hold the filter's key together with the product's own keys, in all versions that
+ * apply from `from` on. Null if all do.
  */
 async function filterProblem(
   db: Database | Transaction,

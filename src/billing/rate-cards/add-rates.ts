@@ -21,7 +21,7 @@ import { checkRate, type RateTerms } from './rate-terms.ts';
 export interface AddRatesInput {
   readonly rateCardId: string;
   readonly rates: readonly RateTerms[];
-  /** Path of a rate in the request, which is empty where there is only one. */
+  /** Path of a rate in the request, which is empty if there is only one. */
   readonly pathOf: (index: number) => FieldPath;
   readonly createdBy: string;
 }
@@ -39,7 +39,7 @@ export async function addRates(deps: RowContext, input: AddRatesInput): Promise<
   return deps.db.transaction((tx) => addRatesIn(tx, deps, input));
 }
 
-/** The same within a transaction. */
+/** `addRates` within a transaction. */
 export async function addRatesIn(
   tx: Transaction,
   deps: Pick<RowContext, 'clock'>,
@@ -107,7 +107,7 @@ function unitsOfCard(card: RateCard): string[] {
   return [card.fiatCreditTypeId, ...card.conversions.map((conversion) => conversion.customCreditTypeId)];
 }
 
-/** Percentages take the unit of what they are percentages of; the card's currency only fills the place. */
+/** Percentages take the unit of the amounts they apply to; the card's currency only fills the place. */
 function unitOf(
   card: RateCard,
   product: StoredProduct,

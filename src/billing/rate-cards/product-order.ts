@@ -26,7 +26,7 @@ export async function setRateCardProductsOrder(
 
 export interface ProductMove {
   readonly productId: string;
-  /** Where the product is to stand after all moves, from 0. */
+  /** The position of the product after all moves, from 0. */
   readonly position: number;
 }
 
@@ -60,7 +60,7 @@ export async function moveRateCardProducts(
   });
 }
 
-/** The placed products where they are to stand, the others in their order around them. */
+/** The placed products at their positions, the others in their order around them. */
 function around(placed: ReadonlyMap<number, string>, others: readonly string[]): string[] {
   const order: string[] = [];
   for (const id of others) {

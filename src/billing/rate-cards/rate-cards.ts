@@ -41,7 +41,7 @@ export interface CreateRateCardInput {
 /** A rate card with everything that a reader sees of it. */
 export interface RateCardView extends WithCustomFields<RateCard> {
   readonly fiatCreditType: CreditType;
-  /** The assignments of its aliases as they really hold. */
+  /** The effective assignments of its aliases. */
   readonly aliases: readonly AliasAssignment[];
   /** The names of the units that it converts. */
   readonly customCreditTypes: ReadonlyMap<string, CreditType>;
@@ -55,7 +55,7 @@ export async function createRateCard(deps: RowContext, input: CreateRateCardInpu
   return deps.db.transaction((tx) => createRateCardIn(tx, deps, input));
 }
 
-/** The same within a transaction. */
+/** `createRateCard` within a transaction. */
 export async function createRateCardIn(
   tx: Transaction,
   deps: Pick<RowContext, 'clock'>,
@@ -88,20 +88,20 @@ export interface UpdateRateCardInput {
   readonly rateCardId: string;
   readonly name?: string;
   readonly description?: string | null;
-  /** All that the card is assigned from now on. */
+  /** All assignments of the card from now on. */
   readonly aliases?: readonly NewAlias[];
   readonly addConversions: readonly CreditTypeConversion[];
 }
 
 /**
- * Changes what is given; contracts keep the card that they have. Refuses an unknown card (`not_found`),
- * impossible ranges, and conversions of unknown units or of units that have one (`invalid`).
+ * Changes the given members; contracts keep their card. Refuses an unknown card (`not_found`), impossible ranges, and
+ * conversions of unknown units or of units that have one (`invalid`).
  */
 export async function updateRateCard(deps: RowContext, input: UpdateRateCardInput): Promise<void> {
   await deps.db.transaction((tx) => updateRateCardIn(tx, deps, input));
 }
 
-/** The same within a transaction. */
+/** `updateRateCard` within a transaction. */
 export async function updateRateCardIn(
   tx: Transaction,
   { clock }: Pick<RowContext, 'clock'>,
@@ -156,7 +156,7 @@ export function checkAliases(aliases: readonly Pick<NewAlias, 'startingAt' | 'en
   }
 }
 
-/** `existing` are the card's own; `list` is where they come from in the request. */
+/** `existing` are the card's own; `list` is their path in the request. */
 async function checkConversions(
   db: Database | Transaction,
   conversions: readonly CreditTypeConversion[],

@@ -1,7 +1,7 @@
 /** Selectors of rates. Pure. */
 import type { BillingFrequency, RateIdentity } from '../../core/catalogue.ts';
 
-/** Conditions that a rate must all meet; what is left out is no condition. */
+/** Conditions that a rate must all meet; absent members are no condition. */
 export interface RateSelector {
   readonly productId?: string;
   /** The product has one of these tags. */

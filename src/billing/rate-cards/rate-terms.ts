@@ -38,7 +38,7 @@ export interface RateTerms extends RateIdentity {
   readonly commitPrice: PriceTerms | null;
 }
 
-/** Which types of rate a product of a type can have; none where its prices are on contracts. */
+/** The types of rate that a product of a type can have; none if its prices are on contracts. */
 const TYPES_OF_PRODUCTS: Readonly<Record<ProductType, readonly RateType[]>> = {
   USAGE: ['FLAT', 'TIERED'],
   SUBSCRIPTION: ['FLAT', 'SUBSCRIPTION'],
@@ -47,7 +47,10 @@ const TYPES_OF_PRODUCTS: Readonly<Record<ProductType, readonly RateType[]>> = {
   PROFESSIONAL_SERVICE: [],
 };
 
-/** Checks a rate against its product and returns its price and commit price. Refuses (`invalid`) the first bad field. */
+/**
+ * Checks a rate against its product and returns its price and commit price. Refuses (`invalid`) the first invalid
+ * field.
+ */
 export function checkRate(
   terms: RateTerms,
   product: Product,
@@ -70,7 +73,7 @@ export function checkRate(
   return { rate, commitRate };
 }
 
-/** Checks a price by itself. Refuses (`invalid`) what its type needs and lacks, or has and does not know. */
+/** Checks a price by itself. Refuses (`invalid`) missing members of its type, and members of other types. */
 export function checkPrice(terms: PriceTerms, path: FieldPath): Rate {
   const { rateType, price, tiers, minimum, quantity, isProrated } = terms;
   refuseForeignMembers(terms, path);
@@ -103,7 +106,7 @@ const TYPES_OF_MEMBERS: Readonly<Record<Member, readonly RateType[]>> = {
   isProrated: ['SUBSCRIPTION'],
 };
 
-/** Dropping what a type of rate does not know would change the price unnoticed. */
+/** Dropping unknown members would change the price unnoticed. */
 function refuseForeignMembers(terms: PriceTerms, path: FieldPath): void {
   if (terms.rateType === 'CUSTOM') return;
   const members: Member[] = ['price', 'tiers', 'minimum', 'quantity', 'isProrated'];

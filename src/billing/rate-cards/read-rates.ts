@@ -1,8 +1,8 @@
 /**
- * Reading the rates of a card: effective segments, page by page, entitled or not.
+ * Reads the rates of a card: effective segments, page by page, entitled or not.
  *
- * The order is that in which identities (product, group values, frequency) came onto the card, then time.
- * A segment is shown with its full start and end, also where those lie outside the range that was asked for.
+ * Identities (product, group values, frequency) are ordered by their addition to the card, then by time. A segment is
+ * shown with its full start and end, even if those lie outside the requested range.
  */
 import type { CreditType } from '../../core/credit-types.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
@@ -34,11 +34,11 @@ export interface ReadRatesInput extends PageRequest<RatePosition> {
   readonly range: OpenInterval;
   /** Rates that match any of these selectors; empty: all rates. */
   readonly selectors: readonly RateSelector[];
-  /** Leaves out what is never entitled on the card, except rates of these products; null: leaves out nothing. */
+  /** Leaves out rates that are never entitled on the card, except rates of these products; null: leaves out nothing. */
   readonly entitledOrOf: readonly string[] | null;
 }
 
-/** A rate while it is in force. */
+/** A rate with the time in which it is effective. */
 export interface RateSegment {
   readonly position: RatePosition;
   readonly interval: OpenInterval;

@@ -1,4 +1,4 @@
-/** Which events of the past are still needed: those of periods that are not invoiced, or that may be invoiced again. */
+/** The past events that are still needed: those of periods that are not invoiced, or that may be invoiced again. */
 import { addMonths, DAY_MS, floorToMonth, formatInstant, type Instant } from '../../core/time.ts';
 import type { EventMonth } from '../../metering/events/old-months.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -51,17 +51,17 @@ export interface RetentionRule {
 }
 
 /**
- * The first instant of the first month that has to be kept: the whole months before the present one that the operator
- * wants, the months into which events can still be sent, and what is needed.
+ * The first instant of the first month that has to be kept: the number of whole months that the operator configures,
+ * the months into which events can still be sent, and the needed ones.
  */
 export function keptFromBy({ months, windowDays }: RetentionRule, now: Instant, need: Need | null): Instant {
   const wanted = addMonths(floorToMonth(now), -months);
-  // A day more, so that no event that is being sent now is dated into a month that goes.
+  // A day more, so that no event that is being sent now is dated into a removed month.
   const sendable = floorToMonth(now - (windowDays + 1) * DAY_MS);
   return Math.min(wanted, sendable, need === null ? wanted : floorToMonth(need.from));
 }
 
-/** Whether no id of the month is remembered any more: events dated ahead are for a day longer. */
+/** Whether no id of the month is remembered: ids of events dated ahead are remembered for a day longer. */
 export function isForgotten({ lastAcceptedAt }: EventMonth, windowDays: number, now: Instant): boolean {
   return lastAcceptedAt < now - (windowDays + 2) * DAY_MS;
 }

@@ -2,9 +2,9 @@
  * Removes whole months of events that are older than EVENT_RETENTION_MONTHS and that nothing needs
  * (docs/explanation/events.md, "Retention").
  *
- * Two steps, so that a process that is killed in between leaves nothing undecided: first PostgreSQL says from when on
- * events are kept, which every process learns within seconds and refuses earlier usage; a moment later ClickHouse drops
- * the months before. Each step is repeated until it is done, by any process.
+ * Two steps, so that a process that is killed in between leaves nothing undecided: first PostgreSQL records the start
+ * of the kept events, which every process reads within seconds and refuses earlier usage; a moment later ClickHouse
+ * drops the months before. Each step is repeated until it is done, by any process.
  */
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { dropMonth, type EventMonth, readMonthsBefore } from '../../metering/events/old-months.ts';
@@ -23,7 +23,7 @@ export interface RetentionSettings
   extends Pick<BillingContext, 'db' | 'clickhouse' | 'clock' | 'windowDays' | 'cluster'> {
   /** Null: nothing more is removed, except months that were announced. */
   readonly months: number | null;
-  /** How long every process has to learn from when on events are kept, before they go. */
+  /** The time in which every process has to read the start of the kept events, before the others are removed. */
   readonly announcedMs: number;
 }
 
@@ -80,7 +80,7 @@ async function removeAnnounced(
 ): Promise<EventMonth[]> {
   if (Date.now() < announcedAt + announcedMs) return [];
   const now = clock.now();
-  // A backfill may have brought some back, whose ids are remembered for the window.
+  // A backfill may have restored some, whose ids are remembered for the window.
   const gone = (await readMonthsBefore(clickhouse, keptFrom)).filter((month) =>
     isForgotten(month, windowDays, now),
   );

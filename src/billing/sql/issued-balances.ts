@@ -8,7 +8,7 @@ import type { Transaction } from '../../store/base/database.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 
 /**
- * The commits and credits with what is left of them at `now`, as issued invoices left them, in the same order. Drafts of
+ * The commits and credits with their remaining amounts at `now`, after issued invoices, in the same order. Drafts of
  * all customers would be too much to compute. `db` is one snapshot.
  */
 export async function issuedBalances(

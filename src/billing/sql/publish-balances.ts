@@ -2,10 +2,10 @@
  * Publishes balances in PostgreSQL, for clients that connect to the stores themselves (docs/reference/sql.md, "How
  * balances get there").
  *
- * A pass walks over all commits and credits that are not archived, a step at a time. Each step is a transaction: it locks
- * the row that says how far the pass is, computes the next balances on one snapshot, and writes those that have changed.
- * So one process at a time takes a step, any process may take the next one, and a killed one leaves nothing half done.
- * Nothing is published before the row is there (deploy/analysts-postgres.sql).
+ * A pass walks over all commits and credits that are not archived, a step at a time. Each step is a transaction: it
+ * locks the row with the progress of the pass, computes the next balances on one snapshot, and writes those that have
+ * changed. So one process at a time runs a step, any process may run the next one, and a killed one leaves nothing half
+ * done. Nothing is published before the row exists (deploy/analysts-postgres.sql).
  */
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
@@ -25,17 +25,17 @@ import { issuedBalances } from './issued-balances.ts';
 
 /** How much is published at a time, and how often. */
 interface PublishingPace {
-  /** From the beginning of a pass to the beginning of the next one. */
+  /** Time between the starts of two passes. */
   readonly passEveryMs: number;
-  /** Whose balances are computed. */
+  /** Commits whose balances are computed. */
   readonly commitsPerStep: number;
-  /** Also those that need not be computed. */
+  /** Commits that are read, including those that need not be computed. */
   readonly readPerStep: number;
 }
 
 const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500, readPerStep: 2_500 };
 
-/** `idle`: nothing was to be done, or another process is doing it. */
+/** `idle`: there is nothing to do, or another process is doing it. */
 export type PublishedStep = 'idle' | 'under way' | 'complete';
 
 /** Takes the next step of the pass under way, or the first one of the next pass if it is time for it. */
@@ -43,7 +43,7 @@ export async function publishBalances(
   { db, clock }: RowContext,
   pace: Partial<PublishingPace> = {},
 ): Promise<PublishedStep> {
-  // Before the snapshot is taken: what was committed until now is in it.
+  // Before the snapshot is taken, which therefore has all earlier commits.
   const now = clock.now();
   try {
     return await db.transaction((tx) => takeStep(tx, now, { ...PACE, ...pace }), {
@@ -68,7 +68,7 @@ async function takeStep(tx: Transaction, now: Instant, pace: PublishingPace): Pr
   return 'under way';
 }
 
-/** Publishes the balances after `after`. Returns the last one that is published now; null: there are no more. */
+/** Publishes the balances after `after`. Returns the last published one; null: there are no more. */
 async function publishBehind(
   tx: Transaction,
   after: CommitPlace | null,

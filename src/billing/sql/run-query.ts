@@ -1,4 +1,6 @@
-/** Queries across customers: what they read is brought together, and ClickHouse answers (docs/reference/sql.md). */
+/**
+ * Queries across customers: the rows that they read are copied to ClickHouse, which answers (docs/reference/sql.md).
+ */
 import { invalid } from '../../core/errors.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
@@ -25,19 +27,19 @@ type ReportLimits = Partial<CopyLimits> & { readonly query?: QueryLimits; readon
 export interface ReportQuery {
   readonly sql: string;
   readonly limits?: ReportLimits;
-  /** Aborted when the client has gone: the query is ended. */
+  /** Aborted when the client has disconnected: the query is ended. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer that is read from ClickHouse while it is taken. Refusals come before its first part. */
+/** An answer that is read from ClickHouse while it is consumed. Refusals precede its first part. */
 export interface ReportResult {
   readonly columns: CheckedReport['columns'];
   readonly rows: AsyncGenerator<ReportRow[], void, undefined>;
 }
 
-/** How much of PostgreSQL one query may bring along. */
+/** Maximum of rows that one query may copy from PostgreSQL. */
 interface CopyLimits {
-  /** Of one view; also customers with their aliases, where events are read. */
+  /** Rows of one view; also customers with their aliases, if events are read. */
   readonly copiedRows: number;
   /** Characters of all views together. */
   readonly copiedCharacters: number;
@@ -57,7 +59,7 @@ const ALIAS_CHARACTERS = 36 + 2 * CELL_CHARACTERS;
 const DOCUMENTS_PER_READ = 200;
 
 const COPIES_WAITING_MAX = 10;
-/** Rows of PostgreSQL are in memory while they are brought together: of two queries at a time. */
+/** Rows of PostgreSQL are in memory while they are copied: for two queries at a time. */
 const copies = createConnectionPool(['first', 'second'], { waitingMax: COPIES_WAITING_MAX });
 
 /**
@@ -75,7 +77,7 @@ export async function queryRows(
   return { columns: report.columns, rows };
 }
 
-/** The same answer as the pieces of a Parquet file. */
+/** `queryRows`, as the pieces of a Parquet file. */
 export async function* queryParquet(
   deps: BillingContext,
   { sql, signal, limits = {} }: ReportQuery,
@@ -150,7 +152,7 @@ async function copyOf(
   return copied;
 }
 
-/** The owners of the references in events. An alias is its customer's, also where it reads like an id. */
+/** The owners of the references in events. An alias belongs to its customer, even if it looks like an id. */
 async function owners(
   { db }: ViewSnapshot,
   { customerIds }: CheckedReport,
@@ -182,7 +184,7 @@ function charactersOf(rows: readonly ViewRow[]): number {
 }
 
 interface Budget {
-  /** Throws where the rows of a view, or all that was taken, are too many. */
+  /** Throws if a view has too many rows, or the whole copy is too large. */
   take(view: string, rowsOfView: number, addedCharacters: number): void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Makes the charge of a threshold (docs/explanation/thresholds.md, "The charge"): a commit of the contract whose
- * purchase the scheduled invoices bill. Whoever else charges, edits the contract or spends from its balances at the
- * same time waits, or makes this charge compute again.
+ * Creates the charge of a threshold (docs/explanation/thresholds.md, "The charge"): a commit of the contract whose
+ * purchase the scheduled invoices bill. Concurrent charges, edits of the contract and spending from its balances wait,
+ * or make this charge compute again.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -30,10 +30,10 @@ export const CHARGED_BY = 'threshold billing';
 
 export const THRESHOLDS: SystemActor = { kind: 'evaluation', name: 'thresholds' };
 
-/** `overtaken`: something has changed meanwhile, and it is to be evaluated again. */
+/** `overtaken`: the state has changed during the computation, so the threshold is evaluated again. */
 export type ChargeOutcome = 'charged' | 'not_due' | 'overtaken';
 
-/** Charges what is due, if no charge of the contract is in flight. */
+/** Charges the due amount, if no charge of the contract is in flight. */
 export async function chargeThreshold(
   deps: BillingContext,
   reference: ThresholdReference,
@@ -83,7 +83,7 @@ async function charge(tx: Transaction, deps: BillingContext, prepared: PreparedC
   await recordSystemChanges(tx, THRESHOLDS, now, [{ ...change, description }]);
 }
 
-/** The charge that is due now that nothing can change any more. The contract is locked. */
+/** The amount of the charge that is due under the lock of the contract. */
 async function lockedAmount(
   tx: Transaction,
   deps: BillingContext,

@@ -1,6 +1,6 @@
 /**
  * Evaluates the thresholds of customers (docs/explanation/thresholds.md). The balances and the spend of many customers
- * are computed together; what is due is then charged contract by contract.
+ * are computed together; due amounts are then charged contract by contract.
  */
 
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -29,10 +29,10 @@ import { spendInput, type ThresholdReference } from './prepare-charge.ts';
 import { settlePayments } from './settle-payment.ts';
 import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
 
-/** Of different customers. Each takes a connection to PostgreSQL, of which changes and jobs need most. */
+/** Charges of different customers. Each takes a connection to PostgreSQL; changes and jobs need most of these. */
 const CHARGES_AT_ONCE = 3;
 
-/** Of these customers, or of all where null, those with a threshold that is enabled. */
+/** The customers with an enabled threshold, among these or, if null, among all. */
 export function watchedCustomers(
   { db }: Pick<BillingContext, 'db'>,
   customerIds: readonly string[] | null,
@@ -41,9 +41,9 @@ export function watchedCustomers(
 }
 
 /**
- * Settles payments, and makes the charges that are due: at most one for each contract, of its balance before its spend.
- * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` receives how
- * far they are from their thresholds.
+ * Settles payments, and creates the charges that are due: at most one for each contract, for its balance before its
+ * spend. Returns the customers whose state has changed, which are to be evaluated again. `pace` receives their
+ * distances to their thresholds.
  */
 export async function evaluateThresholds(
   deps: BillingContext,
@@ -91,20 +91,20 @@ interface Readings {
   readonly plan: PlannedInvoices;
 }
 
-/** Where a balance or a spend stands, in the unit of the threshold. */
+/** The level of a balance or a spend, in the unit of the threshold. */
 interface Standing {
   readonly reference: ThresholdReference;
   readonly isDue: boolean;
   /** The amount that usage may still take until it is due. */
   readonly left: Decimal;
-  /** The same as if nothing were held. */
+  /** The rest without holds. */
   readonly leftByUsage: Decimal;
   /** The amount that may still be held until it is due; null: holds do not make it due. */
   readonly leftToHold: Decimal | null;
   readonly unit: string;
 }
 
-/** Of contracts without a charge in flight; balances before spend. */
+/** Contracts without a charge in flight; balances before spend. */
 async function loadStandings(deps: BillingContext, customerIds: readonly string[]): Promise<Standing[]> {
   const now = deps.clock.now();
   const { balances, spends, plan } = await inSnapshot(deps.db, (db) =>

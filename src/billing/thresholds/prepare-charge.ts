@@ -1,6 +1,6 @@
 /**
- * Computes what a threshold would charge, from the same drafts and balances as invoices and ledgers. Usage is read
- * without a lock; `charge-threshold.ts` checks under locks that everything else is as it was.
+ * Computes the charge of a threshold from the same drafts and balances as invoices and ledgers. Usage is read without a
+ * lock; `charge-threshold.ts` checks under locks that everything else is unchanged.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -151,7 +151,7 @@ async function readPrepaidBalance(
   };
 }
 
-/** The commit is to pay for what no other balance pays for. */
+/** The commit is to pay for the rest that no other balance pays. */
 async function readSpend(
   deps: SnapshotContext,
   of: ThresholdContract,

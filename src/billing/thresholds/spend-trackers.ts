@@ -29,7 +29,7 @@ export interface AccumulatedSpend {
   readonly period: Interval;
 }
 
-/** By alias, by contract; contracts without trackers, and those that are not in force, are absent. */
+/** By alias, by contract; contracts without trackers, and those that are not active, are absent. */
 export async function accumulatedSpends(
   db: Database | Transaction,
   contracts: readonly TrackedContract[],

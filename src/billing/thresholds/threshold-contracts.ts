@@ -12,7 +12,7 @@ import {
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 
-/** A contract in force with a threshold that is enabled. Plain values, so that two states can be compared as JSON. */
+/** An active contract with an enabled threshold. Plain values, so that two states can be compared as JSON. */
 export interface ThresholdContract {
   readonly contract: Contract;
   /** Null: the contract has none, or it is disabled. */

@@ -23,12 +23,12 @@ import { addRatesIn } from '../rate-cards/add-rates.ts';
 import type { RateTerms } from '../rate-cards/rate-terms.ts';
 import { createManagedProducts } from './managed-objects.ts';
 
-/** The name that managed rates have in `created_by` where nobody asked for them. */
+/** The name that managed rates have in `created_by` if no person requested them. */
 export const CATALOGUE_ACTOR = 'catalogue';
 
 /** Models whose products and rates are created together. Between two such parts the process answers other requests. */
 const MODELS_PER_PART = 250;
-/** The same of rows, one for each kind of tokens of a model. */
+/** Rows per part, one for each kind of tokens of a model. */
 const ROWS_PER_PART = 500;
 
 export interface JoiningModel {

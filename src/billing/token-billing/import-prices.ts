@@ -23,8 +23,8 @@ export interface ImportedPrices {
 }
 
 /**
- * Adds what is new, and lets new models join managed cards. A price that is already in force is not added again.
- * Refuses (`invalid`) another price for an instant that has one, and an alias of another model.
+ * Adds new prices, and lets new models join managed cards. A price that already applies is not added again. Refuses
+ * (`invalid`) another price for an instant that has one, and an alias of another model.
  */
 export async function importPrices(
   deps: RowContext,

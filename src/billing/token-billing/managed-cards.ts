@@ -50,9 +50,9 @@ export interface ManagedPricing {
 const FIELD: FieldPath = ['managedPricing'];
 
 /**
- * Creates a card with the metrics, products and rates of its models in one transaction. Refuses what `createRateCard`
- * refuses, currencies other than USD, models and providers that the catalogue does not have, and models without a
- * markup (`invalid`, naming the field).
+ * Creates a card with the metrics, products and rates of its models in one transaction. Refuses the same as
+ * `createRateCard`, currencies other than USD, models and providers that the catalogue does not have, and models
+ * without a markup (`invalid`, naming the field).
  */
 export async function createManagedRateCard(
   deps: RowContext,

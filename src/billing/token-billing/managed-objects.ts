@@ -35,7 +35,7 @@ export async function declareManagedFields(tx: Transaction, { clock }: RowContex
   }
 }
 
-/** Writes what the custom fields of a managed card say about it. */
+/** Writes the custom fields of a managed card. */
 export async function describeCard(tx: Transaction, card: ManagedCard): Promise<void> {
   await mergeCustomFields(tx, [
     {

@@ -78,7 +78,7 @@ async function readMargins(
   const from = after?.customerId ?? null;
   const [customerId, following] = await customersOnManagedCards(deps.db, filter.customerId ?? null, from);
   if (customerId === undefined) return { rows: [], next: null };
-  // A customer whose contracts have gone since is passed over.
+  // A customer whose contracts were removed since is skipped.
   const start = Math.max(range.start, customerId === from ? (after?.day ?? range.start) : range.start);
   const end = Math.min(range.end, start + limit * DAY_MS);
   const rows = start < end ? await marginsOf(deps, filter, customerId, { start, end }) : [];

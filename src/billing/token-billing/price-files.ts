@@ -23,7 +23,7 @@ const price = z.string().transform((sent, context) => {
   return z.NEVER;
 });
 
-/** Also a negative one, with which LiteLLM and OpenRouter say that a model has no price. */
+/** Also negative prices, which LiteLLM and OpenRouter use for models without a price. */
 const publishedPrice = z.string().transform((sent, context) => {
   const value = parseUsageDecimal(sent);
   if (value !== null) return value;
@@ -155,7 +155,7 @@ function withoutNulls(content: object): { complete: object; leftOut: string[] } 
   return { complete: { ...content, models: kept }, leftOut };
 }
 
-/** Where the first null is; null where there is none. A model has five levels at most. */
+/** The place of the first null; null if there is none. A model has five levels at most. */
 function nullIn(value: unknown, place: string, depth = 0): string | null {
   if (value === null) return place;
   if (typeof value !== 'object' || depth > 5) return null;
@@ -249,8 +249,8 @@ function withoutProvider(key: string, provider: string): string {
 }
 
 /**
- * Entries that are one model by their names. The one that LiteLLM itself asks first gives the prices: its key starts
- * with the provider. The others are lines where they have other prices.
+ * Entries with the same model names. The entry that LiteLLM itself reads first gives the prices: its key starts with
+ * the provider. The others are reported if they have other prices.
  */
 function uniqueModels(models: readonly KeyedModel[]): Pick<PriceFile, 'models' | 'leftOut'> {
   const leftOut: string[] = [];

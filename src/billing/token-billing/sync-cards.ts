@@ -1,7 +1,7 @@
 /**
- * Brings managed cards up to the catalogue: new models of their providers join at the default markup, once, and price
- * changes are adopted where the card asks for it. The work done for a model and a price is stored with it, so that
- * doing it again changes nothing.
+ * Synchronizes managed cards with the catalogue: new models of their providers join at the default markup, once, and
+ * price changes are adopted if the card is set to adopt them. The processed price of each model is stored with it, so a
+ * repeated sync changes nothing.
  */
 import { groupBy } from '../../core/group-by.ts';
 import { providerName } from '../../core/model-providers.ts';
@@ -100,8 +100,8 @@ async function syncCard(
 }
 
 /**
- * Models of the card's providers, and kinds of tokens of models that it has, with their first price since the card was
- * last brought up to date. Models that were removed stay away.
+ * Models of the card's providers, and kinds of tokens of its models, with their first price since the last sync.
+ * Removed models stay away.
  */
 function joiningModels(
   card: ManagedCard,
@@ -126,7 +126,7 @@ function joiningModels(
   });
 }
 
-/** Names that models of the card have got since get the rate of their model. */
+/** Names that models of the card have been given since get the rate of their model. */
 async function addNewNames(
   tx: Transaction,
   deps: RowContext,

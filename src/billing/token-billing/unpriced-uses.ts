@@ -1,6 +1,6 @@
 /**
- * Says why tokens have no price on the managed cards of their customer (docs/explanation/token-billing.md, "Without a
- * price").
+ * Finds the reasons that tokens have no price on the managed cards of their customer
+ * (docs/explanation/token-billing.md, "Without a price").
  */
 import { groupBy } from '../../core/group-by.ts';
 import { modelName, providerName } from '../../core/model-providers.ts';
@@ -25,11 +25,11 @@ export interface TokenUse {
   readonly provider: string;
   readonly model: string;
   readonly kinds: readonly TokenKind[];
-  /** The contract in force at this instant decides. */
+  /** The contract that is active at this instant decides. */
   readonly at: Instant;
 }
 
-/** Null where every kind of tokens has a price. In the order of the uses. */
+/** Null if every kind of tokens has a price. In the order of the uses. */
 export async function unpricedReasons(db: Database, uses: readonly TokenUse[]): Promise<(string | null)[]> {
   if (uses.length === 0) return [];
   const owners = await ownersOfRefs(db, [...new Set(uses.map(({ customerRef }) => customerRef))]);

@@ -20,7 +20,7 @@ export interface BatchRun {
 
 export interface BatchWindows {
   readonly range: Interval;
-  /** Of one window; the whole range where it is one window. */
+  /** Length of one window; the whole range if it is one window. */
   readonly lengthMs: number;
 }
 

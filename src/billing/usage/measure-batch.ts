@@ -21,7 +21,7 @@ export interface AskedMetric {
 
 export interface MeasureRequest {
   readonly metrics: ReadonlyMap<string, AskedMetric>;
-  /** Of every customer of the runs. */
+  /** The references of every customer of the runs. */
   readonly refs: ReadonlyMap<string, readonly string[]>;
   readonly windows: BatchWindows;
   readonly windowSize: UsageWindowSize;
@@ -33,9 +33,9 @@ export interface MeasuredRow {
   readonly customerId: string;
   readonly metric: BillableMetric;
   readonly window: Interval;
-  /** Null where nothing matched. */
+  /** Null if nothing matched. */
   readonly value: Decimal | null;
-  /** Null without a group key. A requested value that nothing matched is null. */
+  /** Null without a group key. A requested value without matches is null. */
   readonly groups: ReadonlyMap<string, Decimal | null> | null;
 }
 
@@ -204,7 +204,7 @@ function groupsOf(
   return new Map(values.map((value) => [value, window?.groups.get(value) ?? null]));
 }
 
-/** All runs of one metric at once; what their common interval covers beyond them is measured in vain. */
+/** All runs of one metric at once; the parts of their common interval beyond them are measured in vain. */
 async function measureStreamingMetric(
   usageSource: UsageSource,
   request: MeasureRequest,

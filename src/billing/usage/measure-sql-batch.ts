@@ -28,7 +28,7 @@ interface SqlBatch {
 }
 
 /**
- * The windows of a customer in which the query has a row; by group where a group key is asked for. Refuses (`invalid`)
+ * The windows of a customer in which the query has a row; by group if a group key is requested. Refuses (`invalid`)
  * time whose events were removed.
  */
 export async function measureSqlMetric(

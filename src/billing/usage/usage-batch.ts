@@ -1,6 +1,6 @@
 /**
  * Usage of many customers and metrics in windows (docs/explanation/metering.md, "Usage"). Every combination has a row,
- * also where nothing matched, so the rows of a page are known before anything is measured.
+ * also without matches, so the rows of a page are known before anything is measured.
  */
 import { z } from 'zod';
 import { type FieldPath, invalid, notFound, Refusal } from '../../core/errors.ts';
@@ -23,12 +23,12 @@ import { checkUsageRange } from './usage-range.ts';
 export const BATCH_ROWS_PER_PAGE = 5_000;
 /** Group values of a page. A single row may have more: the groups of a row are never split. */
 const GROUPS_PER_PAGE = 50_000;
-/** A page that takes longer ends with what is measured by then. SQL metrics are one query per customer. */
+/** After this time a page ends with the rows measured by then. SQL metrics are one query per customer. */
 const PAGE_MS_MAX = 10_000;
-/** How much smaller the next try is when a page is more than one query may return, or takes too long. */
+/** The factor by which the next attempt is smaller if a page exceeds the limits of a query, or takes too long. */
 const SHRINK = 10;
 
-/** Where the next page continues, and the moment that all pages show. */
+/** The start of the next page, and the moment that all pages show. */
 export const usageBatchCursor = z.strictObject({
   customerId: z.string().refine(isUuid),
   metricId: z.string().refine(isUuid),
@@ -119,7 +119,7 @@ function rowsOfPage({ metrics, limit }: UsageBatchInput): number {
   return Math.min(limit, Math.max(1, Math.floor(GROUPS_PER_PAGE / most)));
 }
 
-/** Ascending; where all are asked for, enough of them for a page and to know whether there is another. */
+/** Ascending; if all are requested, enough of them for a page and to know whether there is another. */
 async function askedCustomers(
   { db }: BillingContext,
   { customerIds, after }: UsageBatchInput,
@@ -138,7 +138,7 @@ async function askedCustomers(
   return ids;
 }
 
-/** Measures a stretch of rows, or less of it where it has too many groups for a page. */
+/** Measures a stretch of rows, or less of it if it has too many groups for a page. */
 async function pageOf(
   deps: BillingContext,
   input: UsageBatchInput,

@@ -21,11 +21,11 @@ import type { BillingContext, RowContext } from '../billing-context.ts';
 import { checkDefinition, type MetricDefinition } from '../metrics/metric-definition.ts';
 import { checkUsageRange } from './usage-range.ts';
 
-/** The options of a request and the place where its next page continues, for readers of requests. */
+/** The options of a request and the start of its next page, for readers of requests. */
 export { usageGroupCursor } from '../../metering/query/group-cursor.ts';
 export { USAGE_WINDOW_SIZES } from '../../metering/query/usage-windows.ts';
 
-/** The fields as the client sent them; null where it sent none. */
+/** The fields as the client sent them; null if it sent none. */
 export interface UsageGroupsInput extends PageRequest<UsageGroupCursor> {
   readonly customerId: string;
   readonly billableMetricId: string;
@@ -75,9 +75,9 @@ export interface PreviewedUsage extends UsageGroups {
 }
 
 /**
- * Previews `usageGroups` for a metric that is not stored. Refuses what `usageGroups` refuses, an invalid
- * definition, and a query that exceeds the time limit of analyses. It runs with the limits of analysts' queries
- * and does not delay other work.
+ * Previews `usageGroups` for a metric that is not stored. Refuses the same as `usageGroups`, an invalid definition, and
+ * a query that exceeds the time limit of analyses. It runs with the limits of analysts' queries and does not delay
+ * other work.
  */
 export async function previewUsage(
   deps: BillingContext,
@@ -213,8 +213,8 @@ function viewOf(row: UsageGroupRow, key: Grouping['key']): UsageGroupView {
 }
 
 /**
- * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without a contract
- * in force, and one whose contracts are in different periods.
+ * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without an active contract, and
+ * one whose contracts are in different periods.
  */
 async function currentUsagePeriod(deps: RowContext, customerId: string): Promise<Interval> {
   const now = deps.clock.now();

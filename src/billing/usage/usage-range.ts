@@ -4,8 +4,8 @@ import { type Interval, isDayAligned, isHourAligned } from '../../core/time.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 
 /**
- * Refuses (`invalid`) ends that are not where windows begin: hour windows may begin and end on any hour,
- * all others at midnight UTC, where their days do.
+ * Refuses (`invalid`) ends that are not starts of windows: hour windows may begin and end on any hour, all others at
+ * midnight UTC, where their days do.
  */
 export function checkUsageRange(windowSize: UsageWindowSize, { start, end }: Interval): void {
   const isAligned = windowSize === 'HOUR' ? isHourAligned : isDayAligned;

@@ -14,13 +14,15 @@ import { loadExternalInvoices } from '../../../store/invoices/invoice-deliveries
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import type { RowContext } from '../../billing-context.ts';
 
-/** Refuses (`conflict`) to regenerate a voided invoice that was paid, itself or in what it was regenerated from. */
+/** Refuses (`conflict`) to regenerate a voided invoice that was paid, or whose predecessor was. */
 export async function requireUnpaid(db: Database | Transaction, id: string): Promise<void> {
   const paid = (await formerPayments(db, id, { lock: false })).filter(({ isPaid }) => isPaid);
   if (paid.length > 0) throw collectedTwice(paid);
 }
 
-/** The same, in the transaction that regenerates it: a payment is reported before, or waits for its end. */
+/**
+ * `requireUnpaid` in the transaction that regenerates the invoice: a payment is reported before, or waits for its end.
+ */
 export async function lockPayments(
   tx: Transaction,
   id: string,
@@ -48,7 +50,7 @@ export function described({ invoiceId, externalId, status }: FormerPayment): str
   return `invoice ${invoiceId}${id} was ${state} at its billing provider`;
 }
 
-/** The warning of an invoice that is voided here although it is paid at its provider; null: it is not. */
+/** The warning for an invoice that is voided here although it is paid at its provider; null if it is not. */
 export async function paymentWarning(db: Database | Transaction, id: string): Promise<string | null> {
   const external = (await loadExternalInvoices(db, [id])).get(id);
   if (external?.refundDue !== true) return null;
@@ -58,8 +60,8 @@ export async function paymentWarning(db: Database | Transaction, id: string): Pr
 }
 
 /**
- * Notes that what was paid for a voided invoice was given back. Saying it again changes nothing. Refuses an unknown
- * invoice (`not_found`), and one of which no refund is due or was (`invalid`).
+ * Records that the payment of a voided invoice was refunded. Idempotent. Refuses an unknown invoice (`not_found`), and
+ * one without a refund that is or was due (`invalid`).
  */
 export async function reportRefund(
   { db, clock }: Pick<RowContext, 'db' | 'clock'>,

@@ -11,7 +11,7 @@ export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
 
 type AnyDraftPlace = DraftPlace | ConsolidatedPlace;
 
-/** Refuses an unknown id (`not_found`), and that of a draft with what `refusal` makes of it. */
+/** Refuses an unknown id (`not_found`), and the id of a draft with the result of `refusal`. */
 export async function requireIssued(
   deps: BillingContext,
   id: string,
@@ -19,16 +19,16 @@ export async function requireIssued(
 ): Promise<InvoiceHead> {
   const found = await findInvoiceHead(deps.db, id);
   if (found !== null) return found;
-  // Only a request with a wrong id costs this.
+  // Only requests with an unknown id cost this.
   throw (await findDraftPlace(deps, id)) === null ? notFound('invoice', id) : refusal('DRAFT');
 }
 
-/** Contracts whose drafts are looked at together. */
+/** Contracts whose drafts are searched together. */
 const CONTRACTS_PER_READ = 500;
 
 /**
- * The draft with this id, or null. A draft is not stored, and its id does not tell its contract, so all contracts are
- * asked.
+ * The draft with this id, or null. Drafts are not stored and their ids do not contain the contract, so all contracts
+ * are searched.
  */
 export async function findDraftPlace(deps: BillingContext, id: string): Promise<AnyDraftPlace | null> {
   let after: string | null = null;
@@ -41,7 +41,7 @@ export async function findDraftPlace(deps: BillingContext, id: string): Promise<
   }
 }
 
-/** The drafts of some contracts; `last` is the last of these, null if there are no more. */
+/** The drafts of some contracts; `last` is the last contract, null if there are no more. */
 async function draftPlacesAfter(
   deps: BillingContext,
   after: string | null,

@@ -47,7 +47,7 @@ async function moveIn(
   await holdScheduledInvoices(tx, [contractId]);
   const schedule = (await loadOpenSchedules(tx, [contract], now)).get(contractId);
   if (!schedule?.targets.some((target) => target.invoiceId === invoiceId)) {
-    // It was issued, or has gone, since it was found.
+    // It was issued or removed after it was found.
     const issued = await findInvoiceHead(tx, invoiceId);
     throw issued === null ? notFound('invoice', invoiceId) : notADraft(invoiceId, issued.status);
   }

@@ -1,4 +1,4 @@
-/** A voided invoice that is to be regenerated, and what is needed for it. */
+/** A voided invoice to be regenerated, with the data needed for it. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { Invoice, InvoiceStatus } from '../../../core/invoice.ts';
 import { contains, floorToDay, type Instant } from '../../../core/time.ts';
@@ -16,7 +16,7 @@ import type { InvoiceHead } from './issued-invoice.ts';
 
 export interface Original {
   readonly invoice: InvoiceHead;
-  /** As it is now. */
+  /** Its current state. */
   readonly contract: Contract;
 }
 
@@ -24,12 +24,12 @@ export interface Original {
 type NewIdentity = Pick<Invoice, 'id' | 'issuedAt' | 'regeneratedFromInvoiceId'>;
 
 /**
- * Issues a computed invoice in place of the original, which this transaction has locked. False, and nothing is issued,
- * if what it was computed from has changed.
+ * Issues a computed invoice in place of the original, which this transaction has locked. Returns false, and issues
+ * nothing, if its input has changed.
  */
 export type IssueInstead = (tx: Transaction, original: Original, identity: NewIdentity) => Promise<boolean>;
 
-/** Refuses (`invalid`) one that cannot be regenerated. */
+/** Refuses (`invalid`) an invoice that cannot be regenerated. */
 export async function readOriginal(tx: Transaction, id: string): Promise<Original> {
   const invoice = requireVoid(id, await findInvoiceHead(tx, id));
   await requireFirst(tx, id);
@@ -37,7 +37,7 @@ export async function readOriginal(tx: Transaction, id: string): Promise<Origina
   return { invoice, contract: requireBilled(await findContract(tx, invoice.contractId)) };
 }
 
-/** The same. Neither the invoice nor the contract can change until the transaction ends. */
+/** `readOriginal` with locks: neither the invoice nor the contract can change until the transaction ends. */
 export async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
   const { contractId } = requireVoid(id, await findInvoiceHead(tx, id));
   // In the order in which archiving locks them.
@@ -88,19 +88,19 @@ export function nothingToBill({ invoice, contract }: Original): Refusal {
   );
 }
 
-/** The items of schedules and subscriptions of an original, as they are now. */
+/** The items of schedules and subscriptions on an original, in their current state. */
 export interface OriginalItems {
-  /** In their order; nothing that its contract does not have any more. */
+  /** In their order; without items that the contract no longer has. */
   readonly items: readonly ScheduledItem[];
   /** Null without subscriptions. */
   readonly prices: SubscriptionPrices | null;
-  /** The ids under which it is invoiced: of these items, and of all charges of subscriptions. */
+  /** The ids under which it is invoiced: these items, and all charges of subscriptions. */
   readonly invoicedIds: readonly string[];
 }
 
 /**
- * The items of schedules on the original. Of subscriptions, what is now owed in the billing periods that it charged, as
- * far as it was due then.
+ * The items of schedules on the original. For subscriptions, the amounts now owed in the billing periods that it
+ * charged, as far as they were due then.
  */
 export async function itemsOf(
   db: Database | Transaction,

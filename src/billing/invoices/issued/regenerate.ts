@@ -1,8 +1,8 @@
 /**
  * Computes a voided invoice again and issues the result at once (docs/explanation/invoices.md, "Void and regenerate").
  *
- * As in finalize.ts, usage is read without a transaction, and the invoice is issued if PostgreSQL still has exactly
- * what it was computed from. The contract is locked while it is issued, so a change of it comes before or after.
+ * As in finalize.ts, usage is read without a transaction, and the invoice is issued if its input in PostgreSQL has not
+ * changed. The contract is locked while it is issued, so a change of it happens before or after.
  */
 import { Refusal } from '../../../core/errors.ts';
 import { derivedId } from '../../../core/ids.ts';
@@ -18,12 +18,12 @@ import { regenerateConsolidated } from './regenerated-consolidated.ts';
 import { regenerateScheduled } from './regenerated-scheduled.ts';
 import { regenerateUsage } from './regenerated-usage.ts';
 
-/** How often an invoice is computed, if what it is computed from keeps changing meanwhile. */
+/** Maximum number of computations of an invoice whose input keeps changing. */
 const PREPARATIONS_MAX = 5;
 
 /**
- * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), as `invalid` one that is not voided,
- * was regenerated before, or has nothing to bill any more, and as `conflict` one that was paid at its provider, unless its
+ * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), as `invalid` one that is not voided, was
+ * regenerated before, or has nothing left to bill, and as `conflict` one that was paid at its provider, unless its
  * amounts are to be collected again.
  */
 export async function regenerateInvoice(

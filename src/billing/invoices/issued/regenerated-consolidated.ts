@@ -32,7 +32,7 @@ export const regenerateConsolidated: IssueInstead = async (tx, original, identit
   return true;
 };
 
-/** A constituent, or what it was regenerated as, if that is finalized; null if it cannot be regenerated any more. */
+/** A constituent, or the invoice that replaced it, if that is finalized; null if it can no longer be regenerated. */
 async function standingOf(tx: Transaction, constituent: IssuedHead): Promise<IssuedHead | null> {
   let last = constituent;
   for (;;) {

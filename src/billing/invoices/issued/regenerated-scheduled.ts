@@ -1,4 +1,4 @@
-/** A SCHEDULED invoice that is regenerated, with its items as they are now. */
+/** Regenerates a SCHEDULED invoice with the current state of its items. */
 import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import type { RowContext } from '../../billing-context.ts';
 import { withFinalShortfalls } from '../drafts/shortfalls.ts';

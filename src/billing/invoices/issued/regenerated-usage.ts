@@ -1,4 +1,4 @@
-/** A usage invoice that is regenerated: its period, with the present usage and terms. */
+/** Regenerates a usage invoice: its period, with the current usage and terms. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
@@ -15,8 +15,8 @@ import { pricedItems } from '../scheduled/joined-lines.ts';
 import { type IssueInstead, itemsOf, nothingToBill, type Original } from './original.ts';
 
 /**
- * Computes the invoice. Its hours are in ClickHouse afterwards, under an id that nothing refers to until it is issued.
- * Refuses (`invalid`) one that has no time left, or whose contract has no rate card any more.
+ * Computes the invoice. Its hours are in ClickHouse afterwards, under an id without references until it is issued.
+ * Refuses (`invalid`) an invoice without any time left, or whose contract no longer has a rate card.
  */
 export async function regenerateUsage(deps: BillingContext, original: Original): Promise<IssueInstead> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
@@ -51,7 +51,7 @@ async function planOf(deps: BillingContext, tx: Transaction, original: Original)
     tx,
     items.map((item) => ({ item, periodEnd: period.end })),
   );
-  // It is final at once: drafts draw on what it leaves.
+  // It is final at once: drafts draw on the balances that it leaves.
   const earlierCharges = context.joined.get(contract.id)?.earlierCharges ?? [];
   const own = new Map([[contract.id, { items: joined, prices, earlierCharges }]]);
   return { targets, earlier: [], scheduled: NO_SCHEDULES, context: { ...context, joined: own } };

@@ -31,7 +31,7 @@ export async function voidInvoice(deps: BillingContext, id: string): Promise<str
       throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
     await voidInvoiceWithId(tx, id, deps.clock.now());
-    // The amounts that it drew are there again, and those that it sold are not.
+    // The amounts that it drew are available again, and those that it sold are not.
     await noteCustomerChanges(tx, [invoice.customerId]);
     return { invoice: { ...invoice, status: 'VOID' as const }, warning: await paymentWarning(tx, id) };
   });

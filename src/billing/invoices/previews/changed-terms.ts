@@ -1,7 +1,7 @@
 /**
- * The input of the invoices of contracts after a change: the change is applied in a transaction, which is
- * undone when everything has been read. So a preview refuses what the change itself refuses, and needs no separate
- * rules. Locks are held for these reads of PostgreSQL only; usage is read afterwards.
+ * The input of the invoices of contracts after a change: the change is applied in a transaction, which is rolled back
+ * when everything has been read. So a preview refuses the same as the change itself, and needs no separate rules. Locks
+ * are held for these reads of PostgreSQL only; usage is read afterwards.
  */
 
 import { Refusal } from '../../../core/errors.ts';
@@ -37,8 +37,8 @@ interface OpenInvoices {
 const ISSUED_MAX = 500;
 
 /**
- * Invoices whose period shares time with `range`, and scheduled ones with their date in it. Refuses (`too_large`) more
- * than 500 issued ones, and what `change` refuses.
+ * Invoices whose period overlaps `range`, and scheduled ones with their date in it. Refuses more than 500 issued ones
+ * (`too_large`), and the same as `change`.
  */
 export async function changedTerms(
   deps: SnapshotContext,

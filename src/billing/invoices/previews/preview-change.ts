@@ -38,7 +38,7 @@ export type PreviewedChange =
       readonly customerId: string | null;
     };
 
-/** An invoice as it would be, beside what it is or was. */
+/** An invoice after the change, beside its current state. */
 export interface InvoiceDifference {
   readonly contractId: string;
   readonly creditTypeId: string;
@@ -48,7 +48,7 @@ export interface InvoiceDifference {
   readonly preview: InvoiceWithWarnings | null;
   /** The amount that the customer would be billed in addition. */
   readonly difference: Decimal;
-  /** Of the usage; empty, at its date, for SCHEDULED invoices. */
+  /** The period of the usage; empty, at its date, for SCHEDULED invoices. */
   readonly period: Interval;
 }
 
@@ -58,8 +58,8 @@ export interface CustomerDifference {
 }
 
 /**
- * A page of customers by id, each with the invoices whose period shares time with `range`. Refuses what the change
- * refuses, and an unknown contract or card (`not_found`).
+ * A page of customers by id, each with the invoices whose period overlaps `range`. Refuses the same as the change, and
+ * an unknown contract or card (`not_found`).
  */
 export async function previewChange(
   deps: BillingContext,
@@ -118,7 +118,7 @@ async function applyChange(tx: Transaction, deps: BillingContext, change: Previe
   else await addRatesIn(tx, deps, change.added);
 }
 
-/** The usage of both is read as of one moment. Previews are no alarms: nobody is billed by them. */
+/** Both sides read the usage at one moment. Previews raise no alarms: they bill nobody. */
 async function differencesOf(
   deps: BillingContext,
   { issued, before, after }: ChangedTerms,

@@ -25,7 +25,7 @@ export interface EventsToPreview {
   readonly events: readonly GivenEvent[];
 }
 
-/** Where they are null, the id is a new one, and the time is now. */
+/** If these are null, the id is a new one, and the time is now. */
 interface GivenEvent extends Pick<SentEvent, 'eventType' | 'propertiesJson'> {
   readonly transactionId: string | null;
   readonly timestamp: string | null;
@@ -88,7 +88,7 @@ function sentEvent(event: GivenEvent, customerId: string, now: Instant): SentEve
 
 const MICROSECONDS_PER_MS = 1_000;
 
-/** Of stored events only those of other customers, whose drafts draw on balances before. */
+/** From the stored events only those of other customers, whose drafts draw on balances first. */
 async function besideOthers(
   { usageSource, clock }: BillingContext,
   customerRef: string,

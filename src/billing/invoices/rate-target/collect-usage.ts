@@ -38,7 +38,7 @@ export async function collectUsage({
     for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
       collector.add([keys]);
       for (const claim of keys.claims) claims.push(claim);
-      // Slices are read and rated again: what they charge is too much to keep.
+      // Slices are read and rated again: their charges are too many to keep.
       if (!isSliced) for (const key of keys.claiming) claiming.push(key);
       await afterOtherWork();
     }

@@ -22,7 +22,7 @@ export interface DrawnUsage extends ReturnType<typeof coverSegments> {
   readonly unpriced: UsageRating['warnings'];
 }
 
-/** Takes from the book what balances pay. Products whose metric failed, or with too many lines, are left out. */
+/** Deducts the paid amounts from the book. Products whose metric failed, or with too many lines, are left out. */
 export function drawDown(
   plan: RatingPlan,
   { collected, claims, claiming, notes }: CollectedUsage,

@@ -1,4 +1,4 @@
-/** The third step of rating: the lines as the invoice shows them, with what balances pay. */
+/** The third step of rating: the lines as the invoice shows them, with the parts that balances pay. */
 import { afterOtherWork, eachInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceWarning } from '../../../core/invoice.ts';
 import type { Interval } from '../../../core/time.ts';
@@ -25,7 +25,7 @@ export interface MadeLines {
   readonly lines: readonly RatedLine[];
   /** The amounts that the lines take from balances: those of applied lines. */
   readonly deductions: readonly Deduction[];
-  /** The claims of which balances pay something, in the order in which they were served. */
+  /** The claims that balances pay at least in part, in the order in which they were served. */
   readonly covered: readonly CoveredClaim[];
   readonly warnings: readonly InvoiceWarning[];
   /** The hours of the lines, by position; null where the lines have them as their windows. */

@@ -26,8 +26,8 @@ export interface RecordedWindows {
   /** Lines of usage that is read in slices have no windows; their hours are computed after them. */
   readonly areLaterIfSliced?: boolean;
   /**
-   * Default: everything. `lines`: without the balances that it found. `deductions`: only what it takes from balances,
-   * with lines and warnings as they come.
+   * Default: everything. `lines`: without the offered balances. `deductions`: only the deductions from balances, with
+   * lines and warnings as a by-product.
    */
   readonly wanted?: 'lines' | 'deductions';
 }
@@ -38,7 +38,7 @@ export interface TargetToRate {
   readonly context: InvoiceContext;
   readonly usage: UsageAnswers;
   readonly windows: RecordedWindows;
-  /** Of a customer with balances: what the invoice takes from them it takes from the book. Default: no balances. */
+  /** For a customer with balances: the book that the invoice draws from. Default: no balances. */
   readonly book?: BalanceBook;
 }
 
@@ -74,7 +74,7 @@ export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: 
   const areAllHours = windows.size === 'hour' && windows.within === null;
   const hasLaterHours = isSliced && (windows.areLaterIfSliced ?? areAllHours);
   const card = cardOf(context, contract);
-  // Composites count what lines cost before drawdown.
+  // Composites count the amounts of lines before drawdown.
   const isAfterDrawdown = !isSliced && card.composites.length === 0;
   const buckets = book.bucketsOf(contract.id, period);
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);

@@ -2,9 +2,9 @@
  * Computes the lines of one invoice from metered usage and terms, for drafts, finalization and late usage, in three
  * steps: usage is collected, balances are drawn down, lines are computed.
  *
- * Line keys do not depend on each other, so usage that is too large for memory is rated slice by slice: of each line
- * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
- * computed by a second pass over the slices.
+ * Line keys do not depend on each other, so usage that is too large for memory is rated slice by slice, and only the
+ * part of each line that the invoice shows is kept. The hours of these lines, which are frozen when the invoice is
+ * issued, are computed by a second pass over the slices.
  */
 import type { Refusal } from '../../../core/errors.ts';
 import { afterOtherWork } from '../../../core/in-chunks.ts';
@@ -19,7 +19,7 @@ import { planRating, type RatingContext, type TargetToRate } from './plan-rating
 import { rated } from './unratable.ts';
 
 export interface RatedTarget extends Omit<MadeLines, 'covered'> {
-  /** Those that may pay for something on it, as it found them, in burn-down order. */
+  /** The offered balances that may pay for something on it, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** Why metrics could not be evaluated. Products that need one of them have no lines. */
   readonly problems: readonly Refusal[];

@@ -45,7 +45,7 @@ export interface DraftPosition {
 }
 
 export interface DraftPageRequest extends PageRequest<DraftPosition> {
-  /** Of the drafts of one customer, by their expected issue date. Customers come by creation and id. */
+  /** The order of the drafts of one customer: by expected issue date. Customers are ordered by creation and id. */
   readonly order: InvoicePageRequest['order'];
 }
 
@@ -53,7 +53,7 @@ export interface DraftPageRequest extends PageRequest<DraftPosition> {
 export interface DraftPace {
   readonly pageMsMax: number;
   readonly customersPerPage: number;
-  /** Of all drafts on a page. */
+  /** Lines of all drafts on a page. */
   readonly linesPerPage: number;
   /** Drafts that are computed together, as of one moment. */
   readonly draftsPerStep: number;
@@ -66,7 +66,7 @@ const PACE: DraftPace = {
 };
 
 const PAGES_WAITING_MAX = 10;
-/** So many pages are computed at a time in a process. */
+/** Pages that a process computes at a time. */
 const pages = createConnectionPool(['first', 'second'], { waitingMax: PAGES_WAITING_MAX });
 /** Their queries for many customers share the lane of requests as if they were of one customer. */
 const SHARE = 'drafts of all customers';
@@ -84,7 +84,7 @@ export function listDrafts(
   return inDraftPage(deps, (shared) => readPage(shared, filter, page, pace));
 }
 
-/** Work that computes drafts of many customers waits for its turn. Refuses as overloaded when too much waits. */
+/** Work that computes drafts of many customers waits for its turn. Refuses as overloaded if too much waits. */
 export function inDraftPage<Result>(
   deps: BillingContext,
   work: (shared: BillingContext) => Promise<Result>,
@@ -127,7 +127,7 @@ interface Step extends DraftPageRequest {
 }
 
 interface DraftsOfStep extends Page<InvoiceWithWarnings, DraftPosition> {
-  /** How many customers were looked at. */
+  /** Number of customers that were searched. */
   readonly customers: number;
 }
 

@@ -30,7 +30,7 @@ export async function listIssuedInvoices(
   });
 }
 
-/** The invoices of a customer have an index in the order of the list, so a contract is asked for its customer. */
+/** The invoices of a customer have an index in the order of the list, so the customer of the contract is looked up. */
 async function withCustomer(tx: Transaction, filter: InvoiceFilter): Promise<InvoiceFilter> {
   const { contractId, customerId } = filter;
   if (contractId === undefined || customerId !== undefined) return filter;

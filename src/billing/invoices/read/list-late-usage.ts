@@ -22,11 +22,14 @@ export interface LateInvoice {
   readonly late: Shown<LateUsage> | null;
 }
 
-/** Invoices that are looked at together, and computed together. */
+/** Invoices that are checked and computed together. */
 const LOOKED_AT = 100;
 const COMPUTED_AT_ONCE = 4;
 const PAGE_MS_MAX = 10_000;
-/** On a server with several writers, an event may become visible after another one that was ingested so much later. */
+/**
+ * On a server with several writers, the longest delay after which an event becomes visible although a later one is
+ * already.
+ */
 const VISIBLE_AFTER_US = 10n * BigInt(MINUTE_MS) * 1_000n;
 
 /**
@@ -55,7 +58,9 @@ export async function listLateUsage(
   }
 }
 
-/** Those that miss usage. `next` is the place at which it stopped, at the limit or when its time was over, else null. */
+/**
+ * Invoices that miss usage. `next` is the place at which it stopped, at the limit or at the end of its time, else null.
+ */
 async function readLate(
   deps: BillingContext,
   suspects: readonly IssuedHead[],
@@ -86,7 +91,7 @@ async function lateUsageOf(deps: BillingContext, head: IssuedHead): Promise<Late
 }
 
 /**
- * Those whose customer has events of the period that were ingested after the invoice counted, or was changed since: an
+ * Invoices whose customer has events of the period that were ingested after the counted ones, or was changed since: an
  * alias that is added later brings earlier events along.
  */
 async function withLaterUsage(deps: BillingContext, heads: readonly IssuedHead[]): Promise<IssuedHead[]> {

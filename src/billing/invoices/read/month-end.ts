@@ -28,7 +28,10 @@ import { computePlaces, inDraftPage, planPlaces } from './list-drafts.ts';
 export interface MonthContract {
   readonly contractId: string;
   readonly customerId: string;
-  /** From the first of the month on, and in the same days of the month before; null: events of these were removed. */
+  /**
+   * From the first of the month on, and in the same days of the month before; null if events of these days were
+   * removed.
+   */
   readonly events: EventsCompared | null;
   readonly rows: readonly MonthRow<InvoiceWithWarnings>[];
   /** The invoices of the month before that stand beside no row. */
@@ -65,7 +68,7 @@ interface MonthPosition {
 }
 
 interface MonthPage extends Page<MonthContract, MonthPosition> {
-  /** From the first page up to this one. */
+  /** Sums from the first page up to this one. */
   readonly sums: MonthSums;
 }
 

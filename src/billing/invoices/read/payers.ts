@@ -4,7 +4,7 @@ import { type HierarchyPayer, hierarchyPayers } from '../../../store/contracts/h
 import { type CustomerLabel, customerLabels } from '../../../store/customers/customers.ts';
 import type { RowContext } from '../../billing-context.ts';
 
-/** Of usage invoices, by contract; contracts of no hierarchy are absent. */
+/** The payers of usage invoices, by contract; contracts outside of hierarchies are absent. */
 export async function payersOfInvoices(
   { db }: Pick<RowContext, 'db'>,
   invoices: readonly Pick<Invoice, 'type' | 'contractId'>[],

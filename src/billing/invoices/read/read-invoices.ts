@@ -46,7 +46,7 @@ export async function getInvoice(
   return { ...(await draftOf(deps, found, invoiceId)), lateUsage: undefined };
 }
 
-/** The same invoice without its late usage, for which the events would have to be read. */
+/** The invoice without its late usage, which would have to be computed from events. */
 export async function getBilledInvoice(
   deps: BillingContext,
   customerId: string,

@@ -12,8 +12,8 @@ import type { Difference } from './difference.ts';
 import { segmentAmounts } from './segment-amounts.ts';
 
 /**
- * For each segment of the customer, archived ones too: what invoices took that are not voided is not more than it had to
- * give (`segmentAmounts`). A segment that an edit has removed is not compared.
+ * For each segment of the customer, archived ones too: the deductions of invoices that are not voided do not exceed its
+ * amount (`segmentAmounts`). A segment that an edit has removed is not compared.
  */
 export async function checkBalances(db: Database, customerId: string): Promise<Difference[]> {
   const commits = await loadCommits(db, { customerIds: [customerId], includeArchived: true });

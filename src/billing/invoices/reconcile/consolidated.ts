@@ -1,4 +1,4 @@
-/** Reconciles consolidated invoices: what was issued is the sum of what it consolidates, and none is overdue. */
+/** Reconciles consolidated invoices: the issued amount is the sum of the constituents, and none is overdue. */
 import { totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
@@ -18,7 +18,7 @@ export interface ConsolidatedFindings {
   readonly differences: readonly Difference[];
 }
 
-/** Of the consolidated invoices of a customer whose periods share time with `range`, drafts included. */
+/** Reconciles the consolidated invoices of a customer whose periods overlap `range`, drafts included. */
 export async function reconcileConsolidated(
   deps: SnapshotContext,
   customerId: string,

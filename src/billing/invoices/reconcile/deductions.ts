@@ -1,4 +1,4 @@
-/** Whether ledgers have what the applied lines of an invoice take from balances. Pure. */
+/** Checks that ledgers match the applied lines of an invoice. Pure. */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { type Invoice, isAppliedLine, isScheduledLine } from '../../../core/invoice.ts';
 import { type Difference, differencesOf } from './difference.ts';
@@ -8,7 +8,7 @@ interface Deducted {
   readonly amount: Decimal;
 }
 
-/** For each segment, the deduction of the invoice is what its applied lines take back. */
+/** For each segment, the deduction of the invoice equals the total of its applied lines. */
 export function checkDeductions(
   invoice: Pick<Invoice, 'id' | 'contractId' | 'lines'>,
   deductions: readonly Deducted[],

@@ -25,7 +25,7 @@ export interface Difference {
   readonly code: DifferenceCode;
   readonly invoiceId: string;
   readonly contractId: string;
-  /** From 1; null where it is not about one line of the invoice. */
+  /** From 1; null unless it concerns one line of the invoice. */
   readonly lineNumber: number | null;
   readonly lineName: string | null;
   /** The hour or day that it is about. */
@@ -44,7 +44,7 @@ export function differencesOf({ id, contractId, lines }: Pick<Invoice, 'id' | 'c
     code: DifferenceCode,
     message: string,
     given: Partial<Pick<Difference, 'window' | 'field' | 'expected' | 'found'>> & {
-      /** Of the line, from 0. */
+      /** Position of the line, from 0. */
       readonly position?: number | null;
     } = {},
   ): Difference => {

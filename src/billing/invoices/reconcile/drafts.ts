@@ -27,8 +27,8 @@ export interface DraftFindings extends Findings {
 }
 
 /**
- * The planned drafts, at `now`, in the order in which they draw on balances. The three computations of a draft have
- * the same usage, and separate balances, so that each of them finds what the drafts before it left.
+ * The planned drafts, at `now`, in the order in which they draw on balances. The three computations of a draft have the
+ * same usage and separate balances, so that each of them is offered the same amounts.
  */
 export async function* reconcileDrafts(
   deps: BillingContext,

@@ -48,7 +48,7 @@ export interface Findings {
   readonly unchecked: string | null;
 }
 
-/** A voided invoice keeps its lines and its hours, but need not be what the events give. */
+/** A voided invoice keeps its lines and hours, but may differ from its events. */
 export async function reconcileIssued(deps: BillingContext, invoice: IssuedInvoice): Promise<Findings> {
   const { frozen, status } = invoice;
   const deductions = await deductionsBySegment(deps.db, invoice.id);
@@ -78,7 +78,7 @@ export async function reconcileIssued(deps: BillingContext, invoice: IssuedInvoi
   };
 }
 
-/** Those from shares of seats with the segment of the schedule, as lines name it. */
+/** Deductions from shares of seats, with the segment of the schedule as lines name it. */
 async function deductionsBySegment(db: Database, invoiceId: string) {
   const deductions = groupBy(await loadInvoiceDeductions(db, invoiceId), ({ commitId }) => commitId);
   const commits = await loadCommits(db, { ids: [...deductions.keys()], includeArchived: true });
@@ -173,7 +173,10 @@ async function isLatest(
   return BigInt(await usageSource.lastIngested(refs, counted)) <= BigInt(countedUpTo);
 }
 
-/** Without any event, no usage product has a quantity. An invoice of an earlier version does not tell what it counted. */
+/**
+ * Without any event, no usage product has a quantity. Invoices of earlier versions do not record the events that they
+ * count.
+ */
 function hasUsage({ lines }: IssuedInvoice): boolean {
   return lines.some(
     (line) => line.type === 'usage' && line.productType === 'USAGE' && !line.quantity.eq('0'),
@@ -220,7 +223,7 @@ async function checkFrozenHours(
   const found: Difference[] = [];
   for (let first = 0; first === 0 || first < lines.length; first += LINES_PER_READ) {
     const isLast = first + LINES_PER_READ >= lines.length;
-    // The last part has what no line of the invoice may have.
+    // The last part has the hours that belong to no line of the invoice.
     const range: LineRange = { first, end: isLast ? POSITION_MAX : first + LINES_PER_READ };
     const read = await readFrozenLines(clickhouse, [frozen.breakdownId], ALWAYS, range);
     const hours = read.get(frozen.breakdownId) ?? [];

@@ -10,7 +10,7 @@ import { type Difference, differencesOf } from './difference.ts';
 /** Recomputed lines and issued ones, each once. */
 export interface MatchedLines {
   readonly differences: readonly Difference[];
-  /** From the position of a recomputed line to that of the issued one. */
+  /** From positions of recomputed lines to positions of issued ones. */
   readonly issuedPositions: ReadonlyMap<number, number>;
 }
 

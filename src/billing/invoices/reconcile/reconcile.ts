@@ -42,7 +42,7 @@ export interface ReconciledCustomer {
   readonly lineCount: number;
   readonly differences: Shown<Difference>;
   readonly late: Shown<LateUsage & { readonly invoiceId: string }>;
-  /** Invoices of which a part could not be checked. */
+  /** Invoices that could not be checked completely. */
   readonly unchecked: Shown<{ readonly invoiceId: string; readonly reason: string }>;
 }
 

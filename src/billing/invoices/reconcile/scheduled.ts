@@ -1,4 +1,4 @@
-/** Whether the scheduled lines of an issued invoice are what their schedules and commitments say. */
+/** Checks that the scheduled lines of an issued invoice match their schedules and commitments. */
 import type { Decimal } from '../../../core/decimal.ts';
 import { isScheduledLine, type ScheduledInvoiceLine } from '../../../core/invoice.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
@@ -10,7 +10,7 @@ import { loadShortfalls } from '../../balances/shortfalls.ts';
 import { loadScheduledItems } from '../../invoice-queue/open-items.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
-/** Items of schedules on an issued invoice do not change any more; those of archived charges are gone. */
+/** Items of schedules on an issued invoice no longer change; those of archived charges are removed. */
 export async function checkScheduledAmounts(db: Database, invoice: IssuedInvoice): Promise<Difference[]> {
   const lines = scheduledLines(invoice).filter(({ line }) => line.type !== 'true_up');
   if (lines.length === 0) return [];
@@ -29,8 +29,8 @@ export async function checkScheduledAmounts(db: Database, invoice: IssuedInvoice
 }
 
 /**
- * A true-up bills what invoices that are not voided, entries by hand and a renewal left of the commitment. Changes
- * after it was issued are named too, until it is voided and regenerated.
+ * A true-up bills the part of the commitment that is left after invoices that are not voided, entries by hand and a
+ * renewal. Changes after it was issued are named too, until it is voided and regenerated.
  */
 export async function checkTrueUps(db: Database, invoice: IssuedInvoice): Promise<Difference[]> {
   const lines = scheduledLines(invoice).filter(({ line }) => line.type === 'true_up');

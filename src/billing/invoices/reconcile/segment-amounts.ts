@@ -1,6 +1,6 @@
 /**
- * The remaining amounts of segments of commits and credits after issued invoices: of a rollover only what has arrived
- * in it.
+ * The remaining amounts of segments of commits and credits after issued invoices; for a rollover, only the part that
+ * has arrived in it.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
@@ -26,9 +26,9 @@ interface Part {
 }
 
 /**
- * The amount of a segment with entries by hand. A rollover has what issued invoices left of its source, at most
- * its amount; one of a rollover no more than the fraction of what has arrived there. Manual entries that total
- * less than 0 do not count: they may take more than is left.
+ * The amount of a segment with entries by hand. A rollover has the amount that issued invoices left of its source, at
+ * most its own amount; a rollover of a rollover no more than the fraction that has arrived there. Manual entries that
+ * total less than 0 do not count: they may deduct more than is left.
  */
 export function segmentAmounts({ commits, deductions, byHand, rollsNothing }: BalanceFacts) {
   const byId = new Map(commits.map((commit) => [commit.id, commit]));

@@ -1,4 +1,4 @@
-/** Whether an invoice adds up in itself: prices to lines, hours to days to lines, lines to the total. Pure. */
+/** Checks that an invoice adds up in itself: prices to lines, hours to days to lines, lines to the total. Pure. */
 import { type Decimal, decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import {
@@ -20,8 +20,8 @@ import { type Difference, differencesOf } from './difference.ts';
 type Added = Pick<Invoice, 'id' | 'contractId' | 'creditTypeId' | 'total' | 'lines' | 'period'>;
 
 /**
- * Quantity × unit price is the total of every line that balances have no part in, and to within `PAID_PART_MAX` where
- * they pay. Applied lines take back the line before them. The lines that count are the total of the invoice.
+ * Quantity × unit price equals the total of every line without balances, and is within `PAID_PART_MAX` of it with
+ * balances. Applied lines deduct from the line before them. The lines that count add up to the total of the invoice.
  */
 export function checkTotals(invoice: Added): Difference[] {
   const difference = differencesOf(invoice);
@@ -49,7 +49,7 @@ export function checkTotals(invoice: Added): Difference[] {
   return found;
 }
 
-/** Units that a balance covers have 20 decimal places; what is cut off moves to the next line of the same price. */
+/** Units that a balance covers have 20 decimal places; the rest moves to the next line of the same price. */
 const PAID_PART_MAX = decimal('0.000000000000001');
 
 function checkApplied(invoice: Added, line: InvoiceLine, position: number): Difference[] {
@@ -174,7 +174,7 @@ export function checkDays(
   return found;
 }
 
-/** Two sets of hours of the same lines. An hour without a change need not be there. */
+/** Compares two sets of hours of the same lines. An hour without a change may be absent. */
 export function checkSameHours(
   invoice: Added,
   expected: readonly LineWindow[],

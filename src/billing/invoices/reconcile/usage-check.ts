@@ -68,7 +68,7 @@ function differing(
 
 const ROWS_PER_PAGE = 10_000;
 
-/** The value of the whole period by group values; null where the usage API cannot be asked for it. */
+/** The value of the whole period by group values; null if the usage API cannot answer for it. */
 async function wholeValues(
   usageSource: UsageSource,
   { billableMetricId, groupKeys, usageFilter }: UsageNeed,

@@ -1,4 +1,4 @@
-/** SCHEDULED invoices as they are now, before they are issued. */
+/** SCHEDULED invoices before they are issued. */
 
 import type { Product } from '../../../core/catalogue.ts';
 import { assert } from '../../../core/errors.ts';
@@ -20,7 +20,7 @@ import type { Database, Transaction } from '../../../store/base/database.ts';
 import { loadProducts } from '../../../store/products/products.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 
-/** A draft, and what it takes from balances: charges of subscriptions alone are payable from them. */
+/** A draft, and its deductions from balances, which pay only for charges of subscriptions. */
 export interface ScheduledDraft {
   readonly invoice: Invoice;
   readonly deductions: readonly Deduction[];
@@ -31,7 +31,7 @@ export interface ScheduledDraft {
 /** Products by id. */
 export type ItemProducts = ReadonlyMap<string, Product>;
 
-/** Of the items of the targets. One query. */
+/** The products of the items of the targets. One query. */
 export function loadItemProducts(
   db: Database | Transaction,
   targets: readonly ScheduledTarget[],
@@ -55,7 +55,7 @@ export function mayDraw({ items }: ScheduledTarget): boolean {
   return items.some(({ charge }) => charge !== null);
 }
 
-/** The draft as it draws on what is left in the book. */
+/** The draft, drawing on the amounts left in the book. */
 export function scheduledDraft(
   target: ScheduledTarget,
   products: ItemProducts,

@@ -1,6 +1,6 @@
 /**
  * SCHEDULED invoices among those that draw on the same balances (docs/explanation/drawdown.md, "Several invoices").
- * Invoices draw in the order in which they are issued, so that a draft shows what it will take.
+ * Invoices draw in the order in which they are issued, so that a draft shows its final deductions.
  */
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -28,7 +28,7 @@ export interface DrawingSchedules {
 
 export const NO_SCHEDULES: DrawingSchedules = { targets: [], products: new Map(), now: 0 };
 
-/** Of the contracts. One query if none has subscriptions. */
+/** The schedules of the contracts. One query if none has subscriptions. */
 export async function loadDrawingSchedules(
   db: Database | Transaction,
   contracts: readonly Contract[],
@@ -55,7 +55,7 @@ export function compareScheduled(a: ScheduledTarget, b: ScheduledTarget): number
 
 /** Draws for the drafts of SCHEDULED invoices, each once, when it is its turn among the other invoices. */
 export interface ScheduledDraws {
-  /** Those that are issued at or before `at`, of the customer and of all that share its balances. */
+  /** Draws for the invoices that are issued at or before `at`, for the customer and all that share its balances. */
   drawUntil(customerId: string, at: Instant): void;
   /** All others. */
   drawAll(): void;
@@ -87,7 +87,7 @@ export function createScheduledDraws(
   };
 }
 
-/** For each target the times at which balances may pay for its charges. */
+/** The times at which balances may pay for the charges of each target. */
 export function drawingTimes(targets: readonly ScheduledTarget[]) {
   return targets.flatMap(({ contract: { customerId }, items }) =>
     items.flatMap(({ charge, at }) =>

@@ -28,11 +28,11 @@ export interface PricedItem extends JoinedItem {
 /** The items that join the usage invoices of one contract. */
 export interface JoinedSchedule {
   readonly items: readonly PricedItem[];
-  /** Of subscriptions; null without any. */
+  /** Prices of the subscriptions; null without any. */
   readonly prices: SubscriptionPrices | null;
   /** Charges of subscriptions as they stand on an issued invoice that is computed again, without them. */
   readonly issuedCharges?: readonly SubscriptionInvoiceLine[];
-  /** The same before balances paid for them, which is what composites count. */
+  /** The issued charges before balances paid for them, as composites count them. */
   readonly countedCharges?: readonly SubscriptionInvoiceLine[];
   /** Such charges on earlier invoices of the billing periods, each in the last hour of its invoice. */
   readonly earlierCharges?: readonly RatedSubscriptionLine[];
@@ -77,7 +77,7 @@ export async function loadJoinedItems(
   };
 }
 
-/** The same items in the same order, each with its product. One query. */
+/** The items in the given order, each with its product. One query. */
 export async function pricedItems<Item extends JoinedItem>(
   db: Database | Transaction,
   items: readonly Item[],
@@ -90,7 +90,7 @@ export async function pricedItems<Item extends JoinedItem>(
   });
 }
 
-/** Of the items those of subscriptions that join the invoice of `period`. */
+/** The items of subscriptions that join the invoice of `period`. */
 export function joinedCharges({ items, prices }: JoinedSchedule, { end }: Interval): readonly PricedCharge[] {
   const own = items.filter(({ periodEnd }) => periodEnd === end);
   return pricedCharges(
@@ -143,7 +143,7 @@ export function chargesToCount(
   return { billed, earlier, products: [...byId.values()].filter(({ id }) => ids.has(id)) };
 }
 
-/** Charges on the invoice of `period`, where its breakdown has them. */
+/** Charges on the invoice of `period`, in the hour that its breakdown shows them in. */
 export function inLastHour(
   lines: readonly SubscriptionInvoiceLine[],
   period: Interval,

@@ -33,7 +33,7 @@ export interface ServiceInvoiceInput extends ContractReference {
 /**
  * Returns the draft of the invoice, which is issued at `issuedAt`, at once if that has passed. Its currency is that of
  * the rate card, US dollars without one. Refuses an unknown contract or service (`not_found`), an archived contract and
- * a bad amount (`invalid`), and more than the maximum of a service.
+ * an invalid amount (`invalid`), and more than the maximum of a service.
  */
 export async function scheduleProfessionalServices(
   deps: BillingContext,
@@ -69,7 +69,7 @@ async function currencyOf(tx: Transaction, { contract }: FullContract): Promise<
 interface Growing {
   readonly service: ProfessionalService;
   readonly items: RequestedItem[];
-  /** Of all its items. Those of voided invoices count too, because they can be regenerated. */
+  /** Total of all its items. Items of voided invoices count too, because they can be regenerated. */
   total: Decimal;
 }
 

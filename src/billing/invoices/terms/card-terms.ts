@@ -1,9 +1,9 @@
 /**
  * Reads the terms of rate cards for invoices that are not issued yet.
  *
- * A managed card may have tens of thousands of products, which take seconds to read. The terms read of such a card are
- * kept with the card's state, which the database is asked for at every read: a change by whichever process is seen at
- * once. After a change only what was added is read.
+ * A managed card may have tens of thousands of products, which take seconds to read. The terms of such cards are cached
+ * with the state of the card, which each read compares with the database: a change by any process is seen at once.
+ * After a change only the additions are read.
  */
 import type { ProductType, RateEntry } from '../../../core/catalogue.ts';
 import { assert } from '../../../core/errors.ts';
@@ -27,12 +27,12 @@ import { loadRateEntries, loadRatesAfter, loadRatesInParts } from '../../../stor
 const KEPT_FROM_PRODUCTS = 1_000;
 /** Products read by one statement. */
 const PRODUCTS_PER_PART = 500;
-/** So many added rates are read at once; if there are more, all are read in parts. */
+/** Added rates that one statement reads; if there are more, all are read in parts. */
 const ADDED_RATES_MAX = 2_000;
 
 type PricedTerms = Pick<CardTerms, 'products' | 'composites' | 'subscriptions' | 'productOrder'>;
 
-/** The kept terms of a card. Its lists never change, so that objects built from them can be kept with them. */
+/** The cached terms of a card. Its lists never change, so objects built from them can be cached with them. */
 interface KeptCard {
   readonly state: CardState;
   readonly products: ReadonlyMap<string, StoredProduct>;
@@ -40,7 +40,9 @@ interface KeptCard {
   readonly terms: PricedTerms;
 }
 
-/** Rates and products of all kept cards: several hundred megabytes. A card of 10,000 models grows with each repricing. */
+/**
+ * Rates and products of all cached cards: several hundred megabytes. A card of 10,000 models grows with each repricing.
+ */
 const kept = keptValues<KeptCard>({
   weightMax: 500_000,
   weightOf: ({ state, products }) => state.rateCount + products.size,
@@ -112,7 +114,7 @@ async function loadPricedTerms(
   return loaded;
 }
 
-/** The terms of a card with many products, of which `known` was read before. */
+/** The terms of a card with many products; the `known` ones were read before. */
 async function loadLarge(
   db: Database | Transaction,
   id: string,
@@ -128,7 +130,7 @@ async function loadLarge(
   const entries = (await withAddedRates(db, id, known, state)) ?? (await readEntries(db, id));
   const order = hasProducts ? known.terms.productOrder : [...products.keys()];
   const terms = pricedTerms(order, products, entries);
-  // Outside a snapshot, a change between the reads gives terms of neither state.
+  // Outside a snapshot, a change between the reads gives terms that match neither state.
   if (isSameState(state, await readCardState(db, id))) {
     kept.put(id, ANY_STATE, { state, products, entries, terms });
   }
@@ -164,7 +166,7 @@ async function readEntries(
   return byProduct;
 }
 
-/** The known rates with those that were added since; null where that is not all, or too much for one statement. */
+/** The known rates with those that were added since; null if that is incomplete, or too much for one statement. */
 async function withAddedRates(
   db: Database | Transaction,
   rateCardId: string,

@@ -15,8 +15,8 @@ export interface ChargePrices {
 }
 
 /**
- * `kept` are the terms of a usage invoice. None are kept with an issued scheduled invoice: its charges have the current
- * terms as far as they give the prices of the lines. A draft has the quantities too, which may change later.
+ * `kept` are the terms of a usage invoice. An issued scheduled invoice stores none: its charges have the current terms
+ * as far as they give the prices of the lines. A draft has the quantities too, which may change later.
  */
 export async function readChargeTerms(
   db: Database | Transaction,

@@ -6,7 +6,7 @@ import type { ProductOnCard } from '../../../rating/lines/types.ts';
 import { missingFilterKey } from '../../../rating/usage/filter-keys.ts';
 import type { InvoiceContext } from './invoice-context.ts';
 
-/** One warning for each product version and filter that are in force together in the period. */
+/** One warning for each product version and filter with a common time in the period. */
 export function filterWarnings(
   products: readonly ProductOnCard[],
   filters: readonly UsageFilter[],

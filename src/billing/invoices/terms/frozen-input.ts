@@ -12,11 +12,11 @@ export interface FrozenInput {
   /** Its terms, with the aliases of its time, and the charges of subscriptions that its composites count. */
   readonly context: InvoiceContext;
   /**
-   * It counts no event that was ingested later: epoch microseconds. Null where it is not known, because there was no
-   * event, or because an earlier version issued it.
+   * Events that were ingested later do not count: epoch microseconds. Null if unknown, because there was no event, or
+   * because an earlier version issued it.
    */
   readonly countedUpTo: string | null;
-  /** The balances that it found, in burn-down order. */
+  /** The balances that it was offered, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 

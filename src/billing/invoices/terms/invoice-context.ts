@@ -1,6 +1,6 @@
 /**
- * The input of usage invoices other than events. For drafts it is read from PostgreSQL in bulk, one query per
- * kind of entity for any number of invoices. For an issued invoice it is what was stored with the invoice.
+ * The input of usage invoices other than events. For drafts it is read from PostgreSQL in bulk, one query per kind of
+ * entity for any number of invoices. For an issued invoice it is stored with the invoice.
  */
 
 import { assert } from '../../../core/errors.ts';

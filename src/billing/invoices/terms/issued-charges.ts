@@ -78,13 +78,13 @@ async function issuedChargesToCount(
   if (terms.card.composites.length === 0 || !terms.contract.compositesCountSubscriptions) return [];
   const lines = invoice.lines.filter(isSubscriptionLine).filter(({ type }) => type === 'subscription');
   if (!lines.some(isPaidByBalance)) return lines;
-  // The instant matters only where no terms are kept.
+  // The instant matters only if no terms are stored.
   const termsOf = await readChargeTerms(db, invoice, terms, invoice.issuedAt);
   const charges = groupBy(lines, ({ scheduleItemId }) => scheduleItemId);
   return [...charges.values()].flatMap((own) => (own.some(isPaidByBalance) ? unpaid(own, termsOf) : own));
 }
 
-/** A charge as one line; where its terms are not known any more, its lines as they are. */
+/** A charge as one line; if its terms are no longer known, its unchanged lines. */
 function unpaid(
   own: readonly SubscriptionInvoiceLine[],
   termsOf: ChargeTermsOf,

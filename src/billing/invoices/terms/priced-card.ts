@@ -1,9 +1,9 @@
 /**
  * The terms of a rate card with the lookups that rating needs.
  *
- * A managed card may have tens of thousands of products, of which a customer uses a few. Those that are alike but for
- * their rates need the same usage, so one of them asks for all; and only those are rated whose rates name usage that
- * there is. This leaves out what could give neither a line nor a warning, so it changes no invoice.
+ * A managed card may have tens of thousands of products, and a customer uses a few of them. Products that differ only
+ * in their rates need the same usage, so one of them requests it for all; and only products with rates for existing
+ * usage are rated. The others could give neither a line nor a warning, so this changes no invoice.
  */
 import type { Product, RateEntry } from '../../../core/catalogue.ts';
 import { eachInChunks } from '../../../core/in-chunks.ts';
@@ -23,12 +23,12 @@ export interface PricedCard {
   readonly terms: CardTerms;
   /** Usage products. */
   readonly products: readonly ProductOnCard[];
-  /** Those of them whose usage is all that any of them needs. */
+  /** The products whose usage includes the usage of all others. */
   readonly needing: readonly ProductOnCard[];
   readonly composites: readonly CompositeOnCard[];
   /** By custom pricing unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
-  /** Products that are rated only where there is usage that they have a price for. */
+  /** Products that are rated only if there is usage that they have a price for. */
   readonly optional: OptionalProducts;
 }
 
@@ -101,7 +101,7 @@ async function prepareProducts(
     const values = ownValues(one.product, rateEntries);
     const settings = values === null ? null : settingsOf(one.product);
     if (values === null || settings === null || !alike.has(settings)) {
-      // The first one of those that are alike also warns of usage that none of them prices.
+      // The first of several similar products also warns of usage that none of them prices.
       needing.push(one);
       if (settings !== null) alike.add(settings);
       return;
@@ -129,7 +129,7 @@ function onCard(product: Product, rateEntries: readonly RateEntry[]): ProductOnC
 }
 
 /**
- * The pricing values that the product is billed for, by `groupValuesKey`. Null where other usage may concern it, or its
+ * The pricing values that the product is billed for, by `groupValuesKey`. Null if other usage may concern it, or its
  * usage is grouped by more than these values.
  */
 function ownValues({ versions }: Product, rateEntries: readonly RateEntry[]): Set<string> | null {

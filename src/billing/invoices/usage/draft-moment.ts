@@ -17,19 +17,19 @@ import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 /** The stores that the usage of drafts is read from. */
 export type UsageStores = Pick<BillingContext, 'usageSource' | 'eventFacts'>;
 
-/** The last event of the customers of some drafts is being looked for. */
+/** A pending search for the last event of the customers of some drafts. */
 export interface AskedMoment {
-  /** Whose events it is looked for among. */
+  /** The customers whose events are searched. */
   readonly customerIds: ReadonlySet<string>;
-  /** The timestamps of the events that it is looked for among. */
+  /** The timestamps of the searched events. */
   readonly range: Interval;
   /** When it was ingested: epoch microseconds, '0' if there is none. */
   readonly answer: Promise<string>;
 }
 
 /**
- * Begins to look for the last event that the drafts can count, and does not wait for it. Null where that is needless:
- * without drafts, and where the process knows the moment.
+ * Starts the search for the last event that the drafts can count, without waiting for it. Null if it is needless:
+ * without drafts, and if the process knows the moment.
  */
 export async function askMoment(
   db: Database | Transaction,
@@ -41,14 +41,14 @@ export async function askMoment(
   const refs = await customerRefs(db, [...customerIds]);
   const range = timeOf(drafts);
   const answer = usageSource.lastIngested([...refs.values()].flat(), range);
-  // If the terms cannot be read, nobody waits for it.
+  // If the terms cannot be read, nothing awaits the answer.
   answer.catch(() => undefined);
   return { customerIds, range, answer };
 }
 
 /**
- * No event counts on the drafts that was ingested later: epoch microseconds. Null: the usage queries have to ask for the
- * last event themselves, because nobody has asked, or not for all `earlier` drafts.
+ * Events that were ingested later do not count: epoch microseconds. Null: the usage queries have to find the last event
+ * themselves, because no search was started, or not for all `earlier` drafts.
  */
 export async function draftMoment(
   eventFacts: Pick<EventFacts, 'completeUpTo'>,

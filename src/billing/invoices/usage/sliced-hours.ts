@@ -74,7 +74,7 @@ export async function* slicedHours(
   });
 }
 
-/** Those of what its payer pays. */
+/** The hours of the part that its payer pays. */
 function conversionHours(
   { type, payer }: RatedConversionLine,
   amounts: readonly PaidAmount[],

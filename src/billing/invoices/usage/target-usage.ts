@@ -20,7 +20,7 @@ export function needGroups(target: UsageTarget, context: InvoiceContext): UsageN
   return [...groupBy(needs.values(), ({ groupKeys }) => JSON.stringify(sortedKeys(groupKeys))).values()];
 }
 
-/** All usage of the target, none of which may be too large. */
+/** All usage of the target; no part may be too large. */
 export function seriesOf(
   groups: readonly (readonly UsageNeed[])[],
   target: UsageTarget,
@@ -44,7 +44,7 @@ interface GroupUsage {
   readonly answers: readonly SlicedAnswer[];
 }
 
-/** All usage of the target, group by group: what was read before at once, the rest in slices. */
+/** All usage of the target, group by group: the answers read before first, the rest in slices. */
 export async function* readGroups(
   usageSource: UsageSource,
   target: UsageTarget,

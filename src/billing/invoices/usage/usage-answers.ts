@@ -18,7 +18,7 @@ import type { UsageRoom } from '../../billing-context.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from '../terms/invoice-context.ts';
 import { readThatFit, type UsageByCustomer } from './usage-reading.ts';
 
-/** The moment of the last event where there is none. */
+/** The moment of the last event if there is none. */
 export const NO_EVENT = '0';
 
 interface UsageQuestion {
@@ -34,11 +34,11 @@ interface Question extends UsageQuestion {
 }
 
 export interface UsageAnswers {
-  /** No event counts that was ingested later: epoch microseconds. */
+  /** Events that were ingested later do not count: epoch microseconds. */
   readonly ingestedUpTo: string;
   /** How much of the room for values is taken, of all or of a question's share; above 1: there were too many. */
   readonly fullness: number;
-  /** Null where there are too many values to be read at once. Undefined where nobody asked. */
+  /** Null if there are too many values to be read at once. Undefined if the question was not asked. */
   answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
 
@@ -48,7 +48,7 @@ const VALUE_BYTES = 200;
 const VALUES_MAX = countByMemory(8_192, { least: 50_000, most: 1_000_000 });
 const VALUES_OF_QUESTION_MIN = 50_000;
 
-/** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
+/** `countedUpTo`: later events do not count, in epoch microseconds; null for the last stored event. */
 export async function readUsageAnswers(
   usageSource: UsageSource,
   targets: readonly UsageTarget[],
@@ -81,7 +81,10 @@ export async function readUsageAnswers(
   };
 }
 
-/** Unpacks what is asked for. Of one customer at a time it is kept, because invoices are rated one after the other. */
+/**
+ * Unpacks the requested answers. The answers of one customer at a time are cached, because invoices are rated one after
+ * the other.
+ */
 function unpackedAnswers(byQuestion: ReadonlyMap<string, UsageByCustomer>): UsageAnswers['answerOf'] {
   let ownerId = '';
   let own = new Map<string, MeteredSeries>();
@@ -100,7 +103,7 @@ function unpackedAnswers(byQuestion: ReadonlyMap<string, UsageByCustomer>): Usag
   };
 }
 
-/** Of customers that have not too many. */
+/** Values of the customers that have not too many. */
 function heldValues(byQuestion: ReadonlyMap<string, UsageByCustomer>): number {
   let count = 0;
   for (const usage of byQuestion.values()) {
@@ -109,14 +112,14 @@ function heldValues(byQuestion: ReadonlyMap<string, UsageByCustomer>): number {
   return count;
 }
 
-/** Infinity where there are too many. */
+/** Infinity if there are too many. */
 function valueCount(usage: UsageByCustomer): number {
   let count = 0;
   for (const packed of usage.values()) count += packed?.valueCount ?? Number.POSITIVE_INFINITY;
   return count;
 }
 
-/** Terms that cannot be rated fail where their own invoice is rated, not here, where others are read too. */
+/** Terms that cannot be rated fail when their invoice is rated, not here, where others are read too. */
 function needsOrNone(context: InvoiceContext, target: UsageTarget): UsageNeed[] {
   try {
     return needsOf(context, target);

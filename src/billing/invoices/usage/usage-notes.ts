@@ -1,4 +1,4 @@
-/** Collects what metering could not count for an invoice, by metric. */
+/** Collects the usage that metering could not count for an invoice, by metric. */
 import type { Refusal } from '../../../core/errors.ts';
 import type { BilledPeriod, InvoiceWarning } from '../../../core/invoice.ts';
 import type { InvoiceContext } from '../terms/invoice-context.ts';

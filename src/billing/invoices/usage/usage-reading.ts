@@ -1,6 +1,6 @@
 /**
- * Reads what invoices ask metering for: several metrics of the same customers in one statement, and of too many values
- * as many as fit.
+ * Reads the usage that invoices need from metering: several metrics of the same customers in one statement, and with
+ * too many values as many customers as fit.
  */
 
 import { assert, Refusal } from '../../../core/errors.ts';
@@ -17,15 +17,15 @@ import { mapConcurrently } from '../../../runtime/concurrently.ts';
 /** Null for customers with too many values. */
 export type UsageByCustomer = ReadonlyMap<string, PackedUsage | null>;
 
-/** More than a lane has connections; the others do not fill the queue of the lane meanwhile. */
+/** More than a lane has connections; the others do not fill the queue of the lane. */
 const STATEMENTS_AT_ONCE = 20;
 
-/** In one statement each metric is looked for in every event of the others. */
+/** A statement checks each event against each of its metrics. */
 const METRICS_TOGETHER_MAX = 4;
 
 /**
- * Up to so many metrics of one customer are read side by side: each statement finds its own events fast, and they use
- * several cores. The planning of more statements takes longer than the events of a small customer.
+ * Maximum number of metrics of one customer that are read side by side: each statement finds its events fast, and they
+ * use several cores. The planning of more statements takes longer than the events of a small customer.
  */
 const SIDE_BY_SIDE_MAX = 8;
 const METRICS_OF_ONE_TOGETHER_MAX = 25;
@@ -51,7 +51,7 @@ export async function readThatFit<Key>(
   return new Map(read.flat());
 }
 
-/** The part that requests share which one statement can read; null for one that is read by itself. */
+/** The key of requests that one statement can read together; null for a request that is read by itself. */
 function sharedKey({ metric, customers, groupBy: names, ...rest }: MetricSeriesRequest): string | null {
   const { period, usageFilter, ingestedUpTo, slice = null, countsEvents = false } = rest;
   if (slice !== null || countsEvents || !canShareReading(metric)) return null;
@@ -120,7 +120,7 @@ async function readEach(usageSource: UsageSource, request: MetricSeriesRequest):
   return result;
 }
 
-/** Null where there are too many values. */
+/** Null if there are too many values. */
 export async function readIfFits(
   usageSource: UsageSource,
   request: MetricSeriesRequest,

@@ -65,7 +65,7 @@ async function sliceCount(usageSource: UsageSource, questions: readonly SlicedQu
   return isKnown ? known : Math.max(known, SLICES_OF_UNKNOWN);
 }
 
-/** Null where there are too many values. */
+/** Null if there are too many values. */
 async function readSlice(
   usageSource: UsageSource,
   questions: readonly SlicedQuestion[],

@@ -14,7 +14,7 @@ import { seriesRequest } from './usage-answers.ts';
 export interface InvoiceUsageSource {
   readonly target: UsageTarget;
   readonly context: InvoiceContext;
-  /** No event counts that was ingested later: epoch microseconds; null: all count. */
+  /** Events that were ingested later do not count: epoch microseconds; null: all count. */
   readonly ingestedUpTo: string | null;
 }
 
@@ -71,7 +71,7 @@ async function contributionsTo(
   return usageSource.contributions({ ...request, customer, ingestedUpTo, within, properties });
 }
 
-/** The usage that a line counts in an hour; null where its product has none then. */
+/** The usage that a line counts in an hour; null if its product has none then. */
 function needsOfLines({ target, context }: InvoiceUsageSource) {
   const { usageFilters } = termsOf(context, target.contract);
   const products = new Map(

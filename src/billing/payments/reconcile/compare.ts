@@ -40,7 +40,7 @@ export interface ComparedInvoice {
 }
 
 const NOT_ARRIVED: readonly ExternalStatus[] = ['QUEUED', 'INVALID_REQUEST_ERROR', 'DELETED'];
-/** In these a provider has nothing that is to be paid. */
+/** With these states a provider has nothing to be paid. */
 const NOTHING: readonly ExternalStatus[] = [
   'QUEUED',
   'INVALID_REQUEST_ERROR',

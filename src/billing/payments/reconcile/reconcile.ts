@@ -1,7 +1,7 @@
 /**
- * Compares what was billed with what providers have (docs/how-to/reconciliation.md, "Providers"): first every delivered
- * invoice with what its provider says now, then what each account of Stripe has of ours beside them. It asks providers,
- * and changes nothing.
+ * Compares billed amounts with the invoices of providers (docs/how-to/reconciliation.md, "Providers"): first every
+ * delivered invoice with the current answer of its provider, then the further invoices of ours in each account of
+ * Stripe. It reads from providers, and changes nothing.
  */
 import { z } from 'zod';
 import { currencyOf } from '../../../core/currencies.ts';
@@ -34,7 +34,7 @@ export const providerCursor = z.union([
 type ProviderCursor = z.output<typeof providerCursor>;
 
 interface ProviderReconcileInput extends PageRequest<ProviderCursor> {
-  /** In which the invoices were issued. */
+  /** The time in which the invoices were issued. */
   readonly range: Interval;
   /** Null: all customers. */
   readonly customerId: string | null;
@@ -45,7 +45,7 @@ export interface ReconciledDelivery {
   readonly delivered: DeliveredInvoice;
   readonly there: ExternalInvoice;
   readonly payable: Decimal;
-  /** Null: the provider has nothing that is to be paid. */
+  /** Null: the provider has nothing to be paid. */
   readonly amountThere: Decimal | null;
 }
 
@@ -98,7 +98,7 @@ async function reconciled(deps: BillingContext, one: DeliveredInvoice): Promise<
 
 const unwritten: Note = () => Promise.reject(new Error('a comparison writes nothing'));
 
-/** The provider's present answer; the known state where it has none. */
+/** The provider's current answer; the known state if it has none. */
 async function stateThere(deps: BillingContext, delivery: Delivery): Promise<ExternalInvoice> {
   // Decisions of the simulated provider are in no other place.
   if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
@@ -107,7 +107,7 @@ async function stateThere(deps: BillingContext, delivery: Delivery): Promise<Ext
   if (found.kind !== 'document') return delivery.external;
   const provider = await deps.providerOf(delivery);
   const { invoiceId, method, mappedAt, sentAt, external } = delivery;
-  // Doubts are cleared up by the workers.
+  // Workers resolve uncertain states.
   const progress = { invoiceId, method, mappedAt, sentAt, external, isDoubtful: false };
   return provider.status(found.document, progress, unwritten);
 }
@@ -132,7 +132,7 @@ async function firstAccount({ db }: BillingContext): Promise<ProviderCursor | nu
   return first === undefined ? null : { connectionId: first.id, after: null };
 }
 
-/** Invoices of one account that carry the id of one of ours, and are not the one that is written down for it. */
+/** Invoices of one account that carry the id of one of ours, but are not its recorded invoice. */
 async function extraThere(
   deps: BillingContext,
   { range, customerId }: ProviderReconcileInput,
