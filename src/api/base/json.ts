@@ -41,12 +41,12 @@ export class JsonList<Item = never, Written = unknown> {
     this.#textOf = textOf;
   }
 
-  /** All items at once, for what is not written as JSON. */
+  /** All items at once, for encodings other than JSON. */
   written(): Written[] {
     return this.items.map((item) => this.#write(item));
   }
 
-  /** The same list, of which each item is written as what `map` makes of it. */
+  /** The list with each item written as the result of `map`. */
   mapped<Mapped>(map: (written: Written) => Mapped): JsonList<Item, Mapped> {
     return new JsonList(this.items, (item) => map(this.#write(item)));
   }
@@ -86,7 +86,10 @@ export function parseJson(text: string): unknown {
   return parsed(text, MAY_HOLD_INEXACT_NUMBER.test(text));
 }
 
-/** The same of a long text. Other work of the process runs between its steps, each of which goes through the whole text. */
+/**
+ * `parseJson` for a long text. Other work of the process runs between its steps, each of which goes through the whole
+ * text.
+ */
 export async function parseLongJson(text: string): Promise<unknown> {
   refuseDeepNesting(text);
   await afterOtherWork();
@@ -209,8 +212,8 @@ function stringifyObject(value: object): string {
 }
 
 /**
- * The double that JSON shows with the digits of the decimal; null where there is none. With it, `JSON.stringify` writes
- * what `stringifyJson` does, several times as fast.
+ * The double that JSON shows with the digits of the decimal; null if there is none. With it, `JSON.stringify` writes
+ * the same as `stringifyJson`, several times as fast.
  */
 export function doubleOf(value: Decimal): number | null {
   const text = value.toString();

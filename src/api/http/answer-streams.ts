@@ -14,7 +14,7 @@ export interface AnswerLimits extends BudgetLimits {
   readonly answerMs: number;
 }
 
-/** The invoices or hours of a page, as rows, as text, and what was read for them. */
+/** Memory of the invoices or hours of a page: as rows, as text, and their input. */
 const ANSWER_BYTES = 400 * 1024 * 1024;
 /** The memory of the process and its embedded stores without any answer. */
 const IDLE_BYTES = 600 * 1024 * 1024;
@@ -34,8 +34,8 @@ export function answerLimits(memoryBytes: number = memoryOfProcess()): AnswerLim
 
 export interface AnswerStreams {
   /**
-   * The same pieces, once there is room and the first is ready. Refuses (`overloaded`) where there is none in time,
-   * and throws the errors of the first piece. `signal`: the client has gone.
+   * Returns the same pieces, once there is room and the first is ready. Refuses (`overloaded`) if there is no room in
+   * time, and throws the errors of the first piece. `signal`: the client has disconnected.
    */
   begin<Piece>(pieces: Pieces<Piece>, signal: AbortSignal): Promise<Pieces<Piece>>;
 }

@@ -1,8 +1,9 @@
 /**
- * Answers that are built as a whole, JSON and PDF, under the budget of all answers. The size of one is known only
- * while it is built. A small one takes nothing and waits for nothing. One that grows takes its share as it grows; where
+ * Answers that are built as a whole, JSON and PDF, under the budget of all answers. The size of an answer is known only
+ * while it is built. A small one takes nothing and waits for nothing. A growing one takes its share as it grows; if
  * there is no room, its work ends, so that it holds neither memory nor connections while it waits, and starts again
- * with a larger share from the beginning. One that has all of the budget is alone; one that needs far more is refused.
+ * from the beginning with a larger share. An answer that has all of the budget is alone; one that needs far more is
+ * refused.
  */
 
 import { Refusal } from '../../core/errors.ts';
@@ -16,7 +17,7 @@ import { startedStream } from './started-stream.ts';
 const SMALL_BYTES = 8 * 1024 * 1024;
 /** Shares grow in steps. */
 const STEP_BYTES = 16 * 1024 * 1024;
-/** Of an answer that starts again, relative to the memory that it had reached. */
+/** Share of an answer that starts again, relative to the memory that it had reached. */
 const NEXT_SHARE = 4;
 /** Counted bytes exceed the bytes in memory at one time: one answer may be counted up to this many times the budget. */
 const BUDGETS_MAX = 2;
@@ -31,7 +32,7 @@ export interface CountedAnswer {
   readonly share: MemoryShare | null;
 }
 
-/** Makes the answer, again from the beginning where it did not find room: only for what reads. */
+/** Builds the answer, again from the beginning if it did not find room: only for operations that read. */
 export async function countedAnswer(
   budget: MemoryBudget,
   signal: AbortSignal,
@@ -119,7 +120,7 @@ function tooLarge(): Refusal {
   );
 }
 
-/** The same answer, which gives its share back as soon as it has been sent or the client has gone. */
+/** Returns the answer in pieces. Its share is released as soon as it has been sent or the client has disconnected. */
 export async function sentInPieces(
   { answer, share }: CountedAnswer,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import type { CsvTable } from './csv.ts';
 
 /** The parameters that change from page to page. */
 export interface CsvPage {
-  /** Of the page before; null for the first page. */
+  /** Cursor of the page before; null for the first page. */
   readonly cursor: string | null;
   readonly limit: number;
 }

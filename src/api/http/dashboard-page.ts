@@ -13,7 +13,7 @@ const PAGE = 'dashboard.html';
 
 export interface DashboardPages {
   readonly links: DashboardLinks;
-  /** Whose pages may show dashboards in frames. */
+  /** Origins whose pages may show dashboards in frames. */
   readonly origins: readonly string[];
 }
 

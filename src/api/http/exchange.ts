@@ -34,7 +34,7 @@ export interface ExchangeOptions {
   readonly shortage?: (() => Promise<string | null>) | undefined;
 }
 
-/** The route's path, or a fixed label where no route matched, and what is the route's own in the answers. */
+/** The route's path, or a fixed label if no route matched, and the route's part of the answers. */
 type Destination = Pick<RouteFacts, 'wireWords' | 'otherEncoding'> &
   Partial<Pick<RouteFacts, 'scope'>> & { readonly path: string };
 
@@ -54,7 +54,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** Where the guide says what each status means and what to do. */
+/** The page of the guide with the meaning of each status and the action to take. */
 const EXPLAINED = { link: '</guide/reference/errors>; rel="help"' };
 
 const NOT_FRAMED = { 'x-frame-options': 'DENY' };
@@ -129,7 +129,7 @@ async function respond(
   }
 }
 
-/** An answer that a store is not available also says that it has no room. */
+/** An answer for an unavailable store also reports its shortage of room. */
 async function withShortage(
   answer: ErrorAnswer,
   shortage: ExchangeOptions['shortage'],
@@ -162,7 +162,7 @@ const BROKEN_OFF = 'an answer was broken off after its beginning had been sent';
 function bodyOf(body: Answer['body'], onFailure: (error: unknown) => void): ResponseBody {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
   const pieces = encoded(body, onFailure);
-  // A generator that was not begun would not end what it reads.
+  // A generator that was not started would not end its reads.
   const end = async () => {
     await pieces.return();
     await body[Symbol.asyncIterator]().return?.();
@@ -179,7 +179,7 @@ async function* encoded(pieces: AsyncIterable<string | Uint8Array>, onFailure: (
     for await (const piece of pieces) yield typeof piece === 'string' ? utf8.encode(piece) : piece;
   } catch (error) {
     onFailure(error);
-    // The HTTP server prints what it gets: the log already has the error, without the values of statements.
+    // The HTTP server prints this error: the log already has the original one, without the values of statements.
     throw new Error(BROKEN_OFF);
   }
 }

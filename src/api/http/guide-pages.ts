@@ -1,6 +1,6 @@
 /**
- * Serves the guide: the pages that `npm run guide` builds from docs/. They are files, and have the policy of the console.
- * Where the guide is not built, the answer says how; nothing else of the service needs it.
+ * Serves the guide: the pages that `npm run guide` builds from docs/. They are files, and have the policy of the
+ * console. If the guide is not built, the answer explains how; nothing else of the service needs it.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -21,7 +21,7 @@ const COMPRESSED_BYTES_MIN = 1_000;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Registers the guide on an app. `files`: what is built, by its names below `/guide`. */
+/** Registers the guide on an app. `files`: the built files, by their names below `/guide`. */
 export function registerGuide(app: Hono, exchange: Exchange, files: () => Promise<ConsoleFiles>): void {
   const compressed = new Map<string, Promise<Bytes>>();
   const serve = (context: Context) =>

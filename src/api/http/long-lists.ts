@@ -21,7 +21,7 @@ export async function checkBody<Schema extends z.ZodType>(
   }
   const lists = longLists(schema, body, []);
   if (lists.length === 0) return checkInput(schema, 'body', body);
-  // It has taken a while to read such a body.
+  // Reading such a body has taken a while.
   await afterOtherWork();
   let parsed = body;
   const issues: z.core.$ZodIssue[] = [];
@@ -39,7 +39,7 @@ function withItems(body: unknown, [name, ...rest]: Path, items: readonly unknown
   return { ...record, [name]: withItems(record[name], rest, items) };
 }
 
-/** The outputs of the items. Adds what is wrong with the list or, if its length is allowed, with its items. */
+/** The outputs of the items. Adds the issues of the list or, if its length is allowed, of its items. */
 async function parseItems({ path, items, schema }: LongList, issues: z.core.$ZodIssue[]): Promise<unknown[]> {
   const add = (found: readonly z.core.$ZodIssue[] = [], at: readonly PropertyKey[] = []) => {
     for (const issue of found) issues.push({ ...issue, path: [...path, ...at, ...issue.path] });
@@ -72,7 +72,7 @@ interface LongList {
   readonly schema: z.ZodArray;
 }
 
-/** Of the body, and of objects in it. */
+/** The long lists of the body, and of objects in it. */
 function longLists(schema: unknown, body: unknown, at: Path): LongList[] {
   const own = objectSchemaOf(schema);
   if (own === null || typeof body !== 'object' || body === null) return [];
@@ -85,7 +85,7 @@ function longLists(schema: unknown, body: unknown, at: Path): LongList[] {
   });
 }
 
-/** Of an object that may be absent, null or transformed; null for anything else. */
+/** The schema of an object that may be absent, null or transformed; null for anything else. */
 function objectSchemaOf(schema: unknown): z.ZodObject | null {
   if (schema instanceof z.ZodObject) return schema;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
@@ -94,7 +94,7 @@ function objectSchemaOf(schema: unknown): z.ZodObject | null {
   return schema instanceof z.ZodPipe ? objectSchemaOf(schema.in) : null;
 }
 
-/** Few items with long lists inside take as long as many. */
+/** Few items with long lists inside take as much time as many items. */
 function isLong(items: readonly unknown[]): boolean {
   let left = CHUNK_ITEMS - items.length;
   for (const item of items) {
@@ -105,7 +105,7 @@ function isLong(items: readonly unknown[]): boolean {
   return left < 0;
 }
 
-/** Of a list that may be absent, null or transformed; null for anything else. */
+/** The schema of a list that may be absent, null or transformed; null for anything else. */
 function listSchemaOf(schema: unknown): z.ZodArray | null {
   if (schema instanceof z.ZodArray) return schema;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {

@@ -17,7 +17,7 @@ export interface MemoryShare {
   bytes(): number;
   /** Takes more, without waiting. False: there is no room, and nothing changes. */
   grow(bytes: number): boolean;
-  /** Gives back what is more than this. */
+  /** Releases the part above this size. */
   shrink(bytes: number): void;
   /** Gives everything back. May be called more than once. */
   release(): void;
@@ -25,7 +25,10 @@ export interface MemoryShare {
 
 export interface MemoryBudget {
   readonly bytes: number;
-  /** Part of the budget, or all of it, once there is room. Refuses with `overloaded`. `signal`: the client has gone. */
+  /**
+   * Part of the budget, or all of it, once there is room. Refuses with `overloaded`. `signal`: the client has
+   * disconnected.
+   */
   enter(bytes: number, signal: AbortSignal): Promise<MemoryShare>;
   /** A share without bytes. */
   empty(): MemoryShare;
@@ -40,7 +43,7 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
   let free = limits.bytes;
   const queue: Waiting[] = [];
 
-  /** Those who wait longest are first, also where a smaller one after them would fit. */
+  /** The longest waiting requests are first, even if a smaller one after them would fit. */
   function giveBack(bytes: number): void {
     free += bytes;
     for (let next = queue[0]; next !== undefined && next.bytes <= free; next = queue[0]) {

@@ -1,5 +1,5 @@
 /**
- * The state of each connection, so that a request is either carried out or refused, and never both: a connection that
+ * The state of each connection, so that a request is either executed or refused, and never both: a connection that
  * received the answer that its request did not arrive has no other one, and later bytes are dropped.
  *
  * Node continues to read and to parse the bytes that a connection sends after such an answer.
@@ -24,7 +24,7 @@ const connectionOf = perObject(
 export function withOpenRequests(listener: RequestListener): RequestListener {
   return (incoming, response) => {
     const connection = connectionOf(incoming.socket);
-    // Nobody could tell its answer from the refusal.
+    // Its answer could not be distinguished from the refusal.
     if (connection.isRefused) return;
     connection.last = incoming;
     connection.open.set(incoming, response);
@@ -33,7 +33,7 @@ export function withOpenRequests(listener: RequestListener): RequestListener {
   };
 }
 
-/** Whether the request was refused, although all of it has arrived meanwhile. */
+/** Whether the request was refused, although all of it has arrived in the end. */
 export function isGivenUp(incoming: IncomingMessage): boolean {
   return connectionOf(incoming.socket).isRefused;
 }
@@ -54,7 +54,7 @@ export function giveUp(socket: Duplex, refuse: () => void): void {
   else refuse();
 }
 
-/** Resolves with true when the request that is arriving now is there, with false when nothing arrives any more. */
+/** Resolves with true when the request that is arriving is complete, with false when nothing more arrives. */
 export async function arrives(socket: Duplex, { waitMs, waitsMax }: Patience): Promise<boolean> {
   const connection = connectionOf(socket);
   const before = connection.last;

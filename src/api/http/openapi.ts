@@ -1,8 +1,8 @@
 /**
  * The OpenAPI 3.1 document of an app, generated from the route definitions that answer its requests.
  *
- * Schemas come from zod's JSON Schema output, always of the input side: what a client may send, and what a
- * handler returns. A schema with an `id` becomes a component. Two different schemas must not share an id.
+ * Schemas are zod's JSON Schema output, always of the input side: the request that a client may send, and the value
+ * that a handler returns. A schema with an `id` becomes a component. Two different schemas must not share an id.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -102,7 +102,7 @@ function withAnswers(
   return each(paths, (operations) => each(operations, answered));
 }
 
-/** In the order of work; one that has no place there follows the others. */
+/** In the order of work; tags without a place in it follow the others. */
 function tagsOf(routes: readonly RouteDefinition[]): OpenApiDocument['tags'] {
   const used = new Set(routes.flatMap(({ tags }) => tags));
   const known = TAGS.filter(({ name }) => used.delete(name));
@@ -210,7 +210,7 @@ export function errorStatusesOf(definition: RouteDefinition): number[] {
   if (definition.scope !== 'public') for (const status of [401, 403]) statuses.add(status);
   if (definition.params !== undefined) statuses.add(404);
   if (definition.query !== undefined) statuses.add(400);
-  // A malformed key, and one of another request or of one that is running.
+  // A malformed key, and the key of another request or of a running one.
   if (takesIdempotencyKey(definition)) for (const status of [400, 409]) statuses.add(status);
   if (definition.body !== undefined) for (const status of [400, 413]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
@@ -278,7 +278,7 @@ class Components {
       io: 'input',
       unrepresentable: 'any',
       override: ({ jsonSchema }) => {
-        // zod adds these bounds to every integer; they tell readers of the reference nothing.
+        // zod adds these bounds to every integer; they are noise for readers of the reference.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         // Left out, because components are shared by bodies that refuse unknown members and bodies that do not.

@@ -1,9 +1,9 @@
 /**
  * `limit` and `next_page` in the place where an operation does not have them: the official client sends them in the
- * query of some lists and in the body of others, and programs mix them up. Both places count on every list; a list
- * that would ignore one of them would always answer its first page.
+ * query of some lists and in the body of others, and programs mix them up. Both places count on every list; a list that
+ * would ignore one of them would always answer its first page.
  *
- * Owns: which of the two places counts. Does not own: what the values mean (`wire/paging.ts`).
+ * Owns: which of the two places counts. Does not own: the meaning of the values (`wire/paging.ts`).
  */
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';

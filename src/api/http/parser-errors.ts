@@ -13,14 +13,14 @@ const ANSWERS: Readonly<Record<string, readonly [status: number, reason: string,
 };
 const UNREADABLE = [400, 'Bad Request', 'The request is not valid HTTP'] as const;
 
-/** Of a request whose time is over although the service has not read all that was sent. */
+/** Patience with a request that timed out before the service had read all received bytes. */
 const PATIENCE: Patience = { waitMs: 1_000, waitsMax: 60 };
 /** A client that still sends, and reads only then, loses the answer with the connection. */
 const LINGER_MS = 1_000;
 
 /**
  * A listener for the event `clientError` of a server: answers in JSON and closes the connection. A refused request is
- * not carried out, even if it arrives later.
+ * not executed, even if it arrives later.
  */
 export function unreadableRequests(
   metrics: Pick<HttpMetrics, 'observe'>,

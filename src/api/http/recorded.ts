@@ -1,9 +1,9 @@
 /**
- * Carries out a request with its record: writes its row of the audit log, replays the stored answer of a repeated one,
- * and stores the answers that a repeated one gets.
+ * Executes a request with its record: writes its row of the audit log, replays the stored answer of a repeated one, and
+ * stores the answers for repeated ones.
  *
  * Owns: the header `Idempotency-Key`, and which answers are stored. Answers that a later attempt could change are not:
- * 5xx, 429, and those that come before the request is carried out (401, 403, 413).
+ * 5xx, 429, and those given before the request is executed (401, 403, 413).
  */
 import type { Context } from 'hono';
 import type { AuditedRequest, AuditedResult } from '../../access/audit.ts';
@@ -76,7 +76,7 @@ async function carriedOut(
   }
 }
 
-/** A request that its token may not make. It is not carried out, and is in the audit log. */
+/** A request that its token may not send. It is not executed, and is in the audit log. */
 export async function recordForbidden(
   records: RequestRecords | undefined,
   request: RecordedRequest,
@@ -142,7 +142,7 @@ function textOf(body: NonNullable<Answer['body']>): string {
   throw new Error('a stream cannot be stored');
 }
 
-/** Secrets are not stored: who repeats such a request learns that it was carried out. */
+/** Secrets are not stored: a repeated request only learns that it was executed. */
 function withheld() {
   const message =
     'This request was carried out, and its answer had a secret that is shown only once. Use another Idempotency-Key to carry it out again.';

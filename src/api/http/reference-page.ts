@@ -22,8 +22,8 @@ const ASSETS = '/docs/assets';
 const VIEWER_FILE = `standalone-${VIEWER.version}.js`;
 
 /**
- * The policy of the page. The viewer writes styles into elements; scripts are files of this service, and what it speaks
- * to is this service.
+ * The policy of the page. The viewer writes styles into elements; scripts are files of this service, and it connects to
+ * this service only.
  */
 export const REFERENCE_HEADERS = {
   'content-security-policy': [
@@ -93,7 +93,7 @@ const START = `Scalar.createApiReference('#reference', {
 });
 `;
 
-/** Registers the files of the page on an app. `files`: what the build has unpacked. */
+/** Registers the files of the page on an app. `files`: the unpacked files of the build. */
 export function registerReference(app: Hono, exchange: Exchange, files: () => Promise<ConsoleFiles>): void {
   const answer = async (context: Context) => {
     const name = context.req.path.slice(ASSETS.length + 1);

@@ -49,7 +49,7 @@ export interface RegisterOptions {
   readonly takeRequest: TakeRequest | undefined;
   readonly changes: ChangeGate | undefined;
   readonly streams: AnswerStreams;
-  /** Of all answers, those of `streams` among them. */
+  /** Budget of all answers, including those of `streams`. */
   readonly memory: MemoryBudget;
   /** Whether requests about money with unknown fields are refused, unless they prefer lenient handling. */
   readonly strictFields: boolean;

@@ -56,15 +56,15 @@ export function addressOf(context: Context): string | null {
 }
 
 export interface BodyLimits {
-  /** Of one body. */
+  /** Limit of one body. */
   readonly limitBytes: number;
-  /** Of all bodies together. */
+  /** Budget of all bodies together. */
   readonly budget: BodyBudget;
 }
 
 export interface ReadBody {
   readonly bytes: Buffer;
-  /** Gives the room of the bytes back. Call it when they are not needed any more. */
+  /** Releases the room of the bytes. Call it when they are no longer needed. */
   release(): void;
 }
 
@@ -158,7 +158,7 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
     const refuse = (refusal: unknown): void => {
       settle();
       share.release();
-      // The listeners are gone, but this promise may still be waited for: the bytes go now.
+      // The listeners are removed, but this promise may still be awaited: the bytes are dropped now.
       chunks.length = 0;
       reject(refusal);
     };
@@ -194,7 +194,7 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
   });
 }
 
-/** Of a request without a connection, in tests: nothing is shared. */
+/** The body of a request without a connection, in tests: nothing is shared. */
 async function readWebBody(request: Request, limitBytes: number): Promise<HeldBody> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

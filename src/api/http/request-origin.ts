@@ -1,4 +1,4 @@
-/** Where a request has reached the service, for links in its answer. */
+/** The address at which a request has reached the service, for links in its answer. */
 import type { Context } from 'hono';
 import { headerOf } from './request-body.ts';
 import { isHttps } from './session.ts';
@@ -9,7 +9,7 @@ const LABEL = '[a-z\\d_](?:[a-z\\d_-]{0,61}[a-z\\d_])?';
 const HOST = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*\\.?|\\[[\\da-f:.]{2,45}\\])(?::\\d{1,5})?$`, 'i');
 
 /**
- * Scheme, host and port as the browser has them. Both headers come from whoever asks: a value that is no host with a port,
+ * Scheme, host and port as the browser has them. Clients control both headers: a value that is no host with a port,
  * such as one with a path or a user, is ignored.
  */
 export function originOf(context: Context): string {

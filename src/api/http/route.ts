@@ -73,17 +73,17 @@ export interface RouteFacts {
   readonly errorBody?: z.ZodType;
   /** Media type of the answer, by default JSON. For any other type the handler returns the text to send. */
   readonly mediaType?: string;
-  /** A handler answers such a request with an `EncodedAnswer`. */
+  /** A handler answers requests for this encoding with an `EncodedAnswer`. */
   readonly otherEncoding?: OtherEncoding;
   /** Bodies may be compressed with gzip, and with zstd where Node has it; others are refused with 415. */
   readonly takesCompressed?: true;
-  /** Of an answer without a body, by default 200. */
+  /** The status of an answer without a body, by default 200. */
   readonly emptyStatus?: 204;
   /** Headers of every answer of the route. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */
   readonly commitsItself?: true;
-  /** An operation that reads writes all the same, and undoes it: it needs what changes need. */
+  /** A read operation that nevertheless writes, and rolls back: it needs the same rights as changes. */
   readonly undoesChanges?: true;
   /** The handler may answer with a `StreamedAnswer`, which is not stored for repeated requests. */
   readonly answersStream?: true;
@@ -95,7 +95,7 @@ export interface RouteFacts {
 
 const MONEY_PATHS = /[/](?:contracts|contract-pricing|packages)[/]|[/]addCharge$/;
 
-/** Whether a field that is ignored could change what is billed. */
+/** Whether an ignored field could change the billed amounts. */
 function describesMoney({ scope, path }: RouteFacts): boolean {
   return scope === 'write' && MONEY_PATHS.test(path);
 }

@@ -4,7 +4,9 @@
  */
 import type { JsonSchema } from './json-schema.ts';
 
-/** Further down, lists are empty. Required members are shown at any depth, so that the example is what its schema says. */
+/**
+ * Below this depth, lists are empty. Required members are shown at any depth, so that the example matches its schema.
+ */
 const LIST_DEPTH_MAX = 10;
 
 const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {

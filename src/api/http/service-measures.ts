@@ -147,7 +147,7 @@ export function repeatMeasures(registry: Registry, stats: () => ReturnType<Repea
   });
 }
 
-/** Usage that invoices leave out although nobody decided so. */
+/** Usage that invoices leave out although no setting excludes it. */
 export function invoiceMeasures(registry: Registry, stats: () => ReturnType<InvoiceAlarms['stats']>): void {
   registerCounter(registry, {
     name: 'tallyhouse_invoice_warnings_total',

@@ -1,8 +1,9 @@
 /**
- * The session of the console in a request: its cookie, and whether the request comes from the console's own pages.
+ * The session of the console in a request: its cookie, and whether the request is from the console's own pages.
  *
- * A cookie is sent by the browser whoever makes the request, so a session counts only where the browser says that one
- * of our own pages does. `SameSite=Strict` alone is not enough: another port of the same host counts as the same site.
+ * Browsers send a cookie with requests of all pages, so a session counts only if the browser states that one of our own
+ * pages sends the request. `SameSite=Strict` alone is not enough: another port of the same host counts as the same
+ * site.
  */
 import type { Context } from 'hono';
 import type { ConsoleSessions, OpenSession } from '../../access/console-sessions.ts';
@@ -11,7 +12,7 @@ import { addressOf, headerOf } from './request-body.ts';
 
 const COOKIE = 'tallyhouse_session';
 
-/** With https the name itself says that no other host, and nobody without https, has set the cookie. */
+/** With https the prefix of the name guarantees that no other host, and no page without https, has set the cookie. */
 function cookieName(context: Context): string {
   return isHttps(context) ? `__Host-${COOKIE}` : COOKIE;
 }

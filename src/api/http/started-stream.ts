@@ -5,8 +5,8 @@ export type Pieces<Piece> = Required<Pick<AsyncIterableIterator<Piece, void, und
   AsyncIterable<Piece, void, undefined>;
 
 /**
- * The same pieces, after the first is ready. `onEnd` is called once, when they end, fail or are wanted no more.
- * Throws what making the first one throws.
+ * The same pieces, after the first is ready. `onEnd` is called once, when they end, fail or are abandoned. Throws the
+ * errors of the first piece.
  */
 export async function startedStream<Piece>(
   pieces: Pieces<Piece>,

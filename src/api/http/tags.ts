@@ -1,4 +1,4 @@
-/** The groups of the reference, in the order of the work: what a newcomer does first stands first. */
+/** The groups of the reference, in the order of the work: the first steps of a newcomer stand first. */
 
 interface Tag {
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * The unit of every number in the reference, by the name of its field: what one of it is. It is added to the description
- * of the field, so that no field carries money or a quantity without saying in what; a test walks the document.
+ * The unit of every number in the reference, by the name of its field. It is added to the description of the field, so
+ * that no field carries money or a quantity without its unit; a test walks the document.
  */
 import type { JsonSchema } from './json-schema.ts';
 
@@ -109,7 +109,7 @@ const UNITS: Readonly<Record<string, string>> = {
   window_days: DAYS,
 };
 
-/** Where a name means something else, by component and field. */
+/** Names with another meaning, by component and field. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'CheckUsage.quantity': MEASURED,
   'RelativeDateInput.value': 'Unit: that of `unit`.',
@@ -119,7 +119,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'UsageCheck.limit': MONEY,
 };
 
-/** The schema, in which every number of its members says its unit. `component`: the name of what it is part of. */
+/** The schema with the unit of every number among its members. `component`: the name of its parent. */
 export function withUnits(schema: JsonSchema, component = ''): JsonSchema {
   return mapped(schema, component);
 }

@@ -1,7 +1,7 @@
 /**
- * Finds fields that an operation does not have. A misspelled field of a request about money would be ignored
- * silently, and the customer billed without it: such a request is refused, with the field that was probably meant,
- * unless the client prefers lenient handling. Ignored fields are always named in the answer.
+ * Finds fields that an operation does not have. A misspelled field of a request about money would be ignored silently,
+ * and the customer billed without it: the request is refused with a suggestion of the nearest field, unless the client
+ * prefers lenient handling. Ignored fields are always named in the answer.
  *
  * The fields of an operation are those of its documented schema. Does not own: the fields that are ignored on purpose
  * (`ignored-fields.ts`), and how the answer names them (`ignored-header.ts`).
@@ -46,7 +46,7 @@ interface Shape {
   readonly isStrict: boolean;
 }
 
-/** Of the schemas that were asked for: those of one process are the same for every application in it. */
+/** The shapes of the requested schemas, which all applications of a process share. */
 const shapeFor = perObject(async (schema: z.ZodType): Promise<Shape> => {
   // Takes some milliseconds, once.
   const shape = shapeOf(schema);
@@ -54,7 +54,7 @@ const shapeFor = perObject(async (schema: z.ZodType): Promise<Shape> => {
   return shape;
 });
 
-/** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have, as `unknownFields` says. */
+/** Checks the bodies of one operation. Refuses (`invalid`) unknown fields, as `unknownFields` reports them. */
 export function fieldCheck(
   schema: z.ZodType,
   operationId: string,
@@ -149,7 +149,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return best === null ? '' : `; did you mean ${best}?`;
 }
 
-/** The part of JSON Schema that says which fields there are. */
+/** The part of JSON Schema that defines the fields. */
 interface Described {
   readonly $ref?: string;
   readonly anyOf?: readonly Described[];

@@ -12,7 +12,7 @@ const ANSWER: JsonForm = {
   itemsOf: (value) => (value instanceof JsonList ? value.texts() : null),
 };
 
-/** Writes what `stringifyJson` does: as a text, or as its bytes in UTF-8 where the value has long lists. */
+/** Writes the same as `stringifyJson`: as a text, or as its bytes in UTF-8 if the value has long lists. */
 export async function writeJson(value: unknown): Promise<string | Buffer<ArrayBuffer>> {
   if (!isLongJson(value, ANSWER)) {
     const text = stringifyJson(value);

@@ -1,7 +1,7 @@
 /**
- * Fonts of optional packages, for characters that DejaVu Sans lacks: `@fontsource/noto-sans-sc` and its like, which whoever
- * runs the service installs beside it. They come in pieces of some hundred characters each, of which a document reads
- * the few that it needs.
+ * Fonts of optional packages, for characters that DejaVu Sans lacks: `@fontsource/noto-sans-sc` and similar ones, which
+ * the operator installs beside the service. They are split into pieces of some hundred characters each, and a document
+ * reads the few that it needs.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,8 +10,8 @@ import { z } from 'zod';
 import { unpackWoff } from './woff.ts';
 
 /**
- * Those that are installed are asked in this order: of characters that several have, the first one's are printed. Each is
- * an optional peer in package.json, which says the versions that fit and is not installed by itself. Emoji are of one
+ * The order in which installed packages are asked: if several have a character, the first one's is printed. Each is an
+ * optional peer in package.json, which states the versions that fit and is not installed by itself. Emoji have one
  * colour: documents have no pictures of characters.
  */
 export const FONT_PACKAGES: readonly string[] = [

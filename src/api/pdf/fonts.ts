@@ -13,7 +13,7 @@ type FontName = string;
 
 interface FontFile {
   readonly bytes: Buffer;
-  /** Of a collection: the font to take. */
+  /** The font of a collection. */
   readonly face: string | undefined;
 }
 

@@ -67,7 +67,7 @@ const MAIN: TextStyle = { size: 11, isBold: true };
 /** A group value may be long; the CSV has all of it. */
 const DETAIL_LINES_MAX = 12;
 
-/** Of a name, a line of an address or a fact. */
+/** Lines of a name, a line of an address or a fact. */
 const PARTY_LINES_MAX = 3;
 
 /** Title, seller, buyer and facts. */

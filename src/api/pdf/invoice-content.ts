@@ -1,6 +1,6 @@
 /**
- * The text of the printed form of an invoice: who, when, lines by product, totals. The same invoice always has
- * the same content. How it looks is in `invoice-pdf.ts`.
+ * The text of the printed form of an invoice: parties, dates, lines by product, totals. The same invoice always has the
+ * same content. The layout is in `invoice-pdf.ts`.
  */
 import type { PrintedInvoice } from '../../billing/invoices/read/printed-invoice.ts';
 import type { CreditType } from '../../core/credit-types.ts';
@@ -63,7 +63,7 @@ export interface Section {
 }
 
 export interface PrintedLine {
-  /** Empty where the heading says everything. */
+  /** Empty if the heading is complete. */
   readonly details: readonly string[];
   readonly quantity: string;
   readonly unitPrice: string;
@@ -259,8 +259,8 @@ function printedLine(
 }
 
 /**
- * Usage that a postpaid commit covers is due nevertheless: nothing is deducted, so the column of amounts, which a reader
- * adds up, has none, and the description says how much counts towards the commit.
+ * Usage that a postpaid commit covers is due nevertheless: nothing is deducted, so the column of amounts, which a
+ * reader adds up, has none, and the description states the amount that counts towards the commit.
  */
 function uncountedLine(line: InvoiceLine, printed: PrintedInvoice, decimalsMax?: number): PrintedLine {
   const unit = unitOf(printed, line.creditTypeId);

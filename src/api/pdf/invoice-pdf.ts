@@ -37,7 +37,7 @@ export interface InvoicePdf {
 
 /** Some 500 pages and 13 seconds of work. The document is held in memory. */
 const LINES_MAX = 20_000;
-/** Memory of a line: what is printed of it, measured, and drawn. */
+/** Memory of a line: its printed text, measured, and drawn. */
 const LINE_BYTES = 12_288;
 const LINES_PER_SLICE = 25;
 /** Each waits for those before it, about half a second for 500 lines. */

@@ -7,7 +7,7 @@ export interface Block {
 }
 
 /**
- * The blocks in their order, page by page. A block is never cut; one that is higher than a page gets a separate
+ * The blocks in their order, page by page. A block is never cut; a block that is higher than a page gets a separate
  * page. There is at least one page.
  */
 export function paginate<Kind extends Block>(

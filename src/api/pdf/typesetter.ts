@@ -11,7 +11,7 @@ export interface TextStyle {
 }
 
 export interface Typesetter {
-  /** Characters of what was measured that no font has. */
+  /** Measured characters that no font has. */
   readonly missing: ReadonlySet<string>;
   width(text: string, style: TextStyle): number;
   /** The lines of a text in a column; words that are wider than it are cut. At most `linesMax`, then an ellipsis. */
@@ -76,7 +76,7 @@ interface Wrapping {
   width(text: string): number;
 }
 
-/** Greedy. The last of `linesMax` lines says that there is more, after as much text as fits. */
+/** Greedy. The last of `linesMax` lines ends with a mark that more text follows. */
 function wrap(text: string, { columnWidth, linesMax = Number.POSITIVE_INFINITY, width }: Wrapping): string[] {
   const lines: string[] = [];
   let line = '';
@@ -90,7 +90,7 @@ function wrap(text: string, { columnWidth, linesMax = Number.POSITIVE_INFINITY, 
     const parts = cut(word, columnWidth, width);
     line = parts.pop() ?? '';
     lines.push(...parts);
-    // A text may be much longer than what is shown of it.
+    // A text may be much longer than its shown part.
     if (lines.length > linesMax) break;
   }
   lines.push(line);

@@ -11,12 +11,12 @@ import type { ClockJobs, SandboxClock } from '../../jobs/service-clock.ts';
 import type { NotificationContext } from '../../notifications/notification-context.ts';
 import type { InvoicePdf } from '../pdf/invoice-pdf.ts';
 
-/** Of the routes that only need stores and settings. */
+/** The context of the routes that only need stores and settings. */
 export interface CatalogueRouteContext extends BillingContext {
   /** As printed on PDFs. */
   readonly seller: Seller;
   readonly invoicePdf: InvoicePdf;
-  /** Of the amounts of lines on PDFs; undefined: all that they have. */
+  /** Decimals of the amounts of lines on PDFs; undefined: all digits. */
   readonly invoiceDecimals: number | undefined;
 }
 

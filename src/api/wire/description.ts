@@ -172,7 +172,7 @@ function keepsTexts(of: Pick<Kind<unknown>, 'shownNames'>): of is KeepsTexts {
   return of.shownNames !== undefined;
 }
 
-/** Texts are kept for as long as their values are used. */
+/** Texts are cached for as long as their values are used. */
 function writeOnce(of: KeepsTexts): (value: unknown, names: TermNames) => unknown {
   const texts = new WeakMap<object, { readonly shown: string; readonly text: JsonText }>();
   return (value, names) => {
@@ -216,12 +216,12 @@ export function noted<One extends AnyField>(description: string, of: One): One {
   return { ...of, output: of.output.meta({ description }) };
 }
 
-/** The same field with another wire name than in `names.ts`. */
+/** The field with another wire name than in `names.ts`. */
 export function called<One extends AnyField>(name: string, of: One): One {
   return { ...of, sentAs: name, answeredAs: name };
 }
 
-/** The same field with separate wire names for requests and answers. */
+/** The field with separate wire names for requests and answers. */
 export function named<One extends AnyField>({ sentAs, answeredAs }: Words, of: One): One {
   return {
     ...of,

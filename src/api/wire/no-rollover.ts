@@ -1,4 +1,4 @@
-/** Warnings of commits and credits of which nothing will roll over. */
+/** Warnings of commits and credits whose rollover is empty. */
 import { warningsToWire } from './answer-warnings.ts';
 
 export function noRolloverToWire(messages: readonly string[]): ReturnType<typeof warningsToWire> {

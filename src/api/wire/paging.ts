@@ -78,7 +78,7 @@ export function pageToWire<Row, Wire>(
   };
 }
 
-/** The same for rows that have long lists, in parts between which other requests are answered. */
+/** `pageToWire` for rows that have long lists, in parts between which other requests are answered. */
 export async function pageToWireInParts<Row, Wire>(
   page: Page<Row, unknown>,
   toWire: (row: Row) => Generator<void, Wire, undefined>,

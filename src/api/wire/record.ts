@@ -94,7 +94,7 @@ interface RecordKind<Sent, Stored> extends Field<Sent, Stored> {
   write(value: Stored, names: TermNames): Written;
 }
 
-/** Requests may contain what `input` accepts; it is ignored. */
+/** Requests may contain a value that `input` accepts; it is ignored. */
 export function dropped(input: z.ZodType): Dropped {
   return { side: 'dropped', input: { strict: input, tolerant: input } };
 }
@@ -109,7 +109,7 @@ export function inside<Members extends Fields>(members: Members): Inside<Members
   return { ...record(members), side: 'inside', members };
 }
 
-/** The same with an optional object, whose members must all be optional. */
+/** `inside` with an optional object, whose members must all be optional. */
 export function insideIfAny<Members extends Fields>(members: Members): Inside<Members> {
   const of: AnyField = inside(members);
   const nothing = of.input.tolerant.parse({});

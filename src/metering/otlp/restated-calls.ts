@@ -215,7 +215,7 @@ function warnOfUnlinked(
 }
 
 const UNLINKED =
-  'has the counts of a span of its trace that was stored before, and it is not known whether they lie in each other: ' +
+  'has the counts of a span of its trace that was stored before, and it is not known whether one is nested in the other: ' +
   'both are billed';
 
 function hasUnknownOuter(call: CountedCall, nodes: ReadonlyMap<string, Node>): boolean {

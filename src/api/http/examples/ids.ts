@@ -13,7 +13,7 @@ export const EXAMPLE_IDS = {
   managedRateCard: 'c0000000-0000-4000-8000-00000000001a',
   contract: 'c0000000-0000-4000-8000-000000000007',
   commit: 'c0000000-0000-4000-8000-000000000008',
-  /** Of the commit: a stretch of its access schedule. */
+  /** A stretch of the access schedule of the commit. */
   segment: 'c0000000-0000-4000-8000-000000000009',
   /** POSTPAID, of the contract. */
   contractCommit: 'c0000000-0000-4000-8000-00000000000a',
@@ -21,13 +21,13 @@ export const EXAMPLE_IDS = {
   gatedCommit: 'c0000000-0000-4000-8000-00000000000b',
   credit: 'c0000000-0000-4000-8000-00000000000c',
   subscription: 'c0000000-0000-4000-8000-00000000000d',
-  /** Of the contract, with named seats. */
+  /** A subscription of the contract, with named seats. */
   seatSubscription: 'c0000000-0000-4000-8000-00000000000e',
   professionalService: 'c0000000-0000-4000-8000-00000000000f',
   package: 'c0000000-0000-4000-8000-000000000010',
   /** Issued. */
   invoice: 'c0000000-0000-4000-8000-000000000011',
-  /** Of a scheduled charge. */
+  /** The draft of a scheduled charge. */
   draftInvoice: 'c0000000-0000-4000-8000-000000000012',
   voidInvoice: 'c0000000-0000-4000-8000-000000000013',
   /** Voided here after it was paid at its billing provider. */
@@ -43,7 +43,7 @@ export const EXAMPLE_IDS = {
   savedQuery: 'c0000000-0000-4000-8000-00000000001c',
 } as const;
 
-/** Of a job that has failed. */
+/** A job that has failed. */
 export const EXAMPLE_JOB_ID = 4711;
 
 /** The text of an API token. */

@@ -1,4 +1,4 @@
-/** Invoices, costs and what previews show of them. */
+/** Invoices, costs and previews. */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import type { RequestExamples } from './example.ts';
 import { EXAMPLE_IDS as ids } from './ids.ts';

@@ -1,4 +1,4 @@
-/** Alerts, notifications, webhooks, tokens, and what concerns the service itself. */
+/** Alerts, notifications, webhooks, tokens, and the service itself. */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import type { RequestExamples } from './example.ts';
 import { EXAMPLE_JOB_ID, EXAMPLE_TOKEN, EXAMPLE_IDS as ids } from './ids.ts';

@@ -1,4 +1,4 @@
-/** Metrics, events and what is read of them. */
+/** Metrics, events and usage. */
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../../../core/token-billing.ts';
 import type { RequestExamples } from './example.ts';
 import { EXAMPLE_IDS as ids } from './ids.ts';

@@ -30,7 +30,7 @@ const text = z.string().min(1).max(TEXT_LENGTH_MAX);
 const entity = z.enum(ALERT_FIELD_ENTITIES);
 const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).max(FILTERS_MAX);
 
-/** Also what asks for the state of one value. */
+/** Also the filter of a request for the state of one value. */
 export const fieldFilter = z.strictObject({ entity, key: text, value: z.string().max(TEXT_LENGTH_MAX) });
 export const groupValue = z.strictObject({ key: text, value: z.string().max(TEXT_LENGTH_MAX) });
 const openGroupValue = groupValue.partial({ value: true });

@@ -1,6 +1,6 @@
 /**
  * A customer's configuration by the provider alone, as the first generation of the interface has it. It is one of the
- * customer's configurations: what is set here is used and listed like any other.
+ * customer's configurations, used and listed like any other.
  */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';

@@ -159,7 +159,7 @@ export const besidePackage = {
   customFields,
 };
 
-/** Unsupported members that would change what is billed are refused, never dropped. */
+/** Unsupported members that would change the billed amounts are refused, never dropped. */
 export const createContract = record(
   {
     ...besidePackage,

@@ -22,7 +22,7 @@ export function usageFiltersView(filters: readonly UsageFilter[], now: Instant) 
   return { initial, current: filters.findLast(({ startingAt }) => startingAt <= now) ?? null, updates };
 }
 
-/** A filter is in force until the next one starts, the last one until the contract ends. */
+/** A filter applies until the next one starts, the last one until the contract ends. */
 export function usageFiltersViewV2(filters: readonly UsageFilter[], contractEnd: Instant | null) {
   return filters.map((one, index) => ({
     ...one,

@@ -28,7 +28,7 @@ type Definition<Query extends z.ZodObject, Response extends z.ZodType> = Omit<
   read(input: {
     readonly open: OpenDashboard;
     readonly query: z.output<Query>;
-    /** Of an invoice, where the path has one. */
+    /** The id of an invoice, if the path has one. */
     readonly invoiceId: string;
   }): Promise<z.input<Response>>;
 };

@@ -34,7 +34,7 @@ import {
 
 const LISTED_INVOICES = 20;
 const LISTED_BALANCES = 20;
-/** A page shows the metrics that have a price for the customer; more than that nobody looks through. */
+/** A page shows the metrics that have a price for the customer; nobody reads more than this. */
 const METRICS_MAX = 100;
 
 export function dashboardDataRoutes(deps: RouteContext): RouteDefinition[] {
@@ -131,7 +131,7 @@ function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
   ];
 }
 
-/** One status is a matter of the list; a row that is not shown says so. */
+/** The list filters by one status; a hidden row states so. */
 async function shownInvoices(
   deps: RouteContext,
   { customerId, options }: OpenDashboard,
@@ -190,7 +190,7 @@ function metricsRoute(deps: RouteContext): RouteDefinition {
   });
 }
 
-/** Of a SQL metric the groups are columns of its query, and no definition of any metric is shown. */
+/** For a SQL metric the groups are columns of its query, and no definition of any metric is shown. */
 function metricToShown(of: Parameters<typeof metricToWire>[0]): z.input<typeof metric> {
   const { id, name, group_keys: groupKeys = [] } = metricToWire(of);
   return { id, name, group_keys: groupKeys };

@@ -1,4 +1,4 @@
-/** Events: those of a transaction id, with their customer and metrics, and those that belong to nobody. */
+/** Events: those of a transaction id, with their customer and metrics, and those without a customer. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../billing/events/search-events.ts';

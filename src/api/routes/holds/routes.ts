@@ -1,4 +1,4 @@
-/** Holds: what is about to be used is held of balances and limits before it happens (docs/explanation/holds.md). */
+/** Holds: usage that is reserved from balances and limits before it happens (docs/explanation/holds.md). */
 import { z } from 'zod';
 import type { EndAnswer } from '../../../billing/holds/holds.ts';
 import { type ListedHold, listHolds } from '../../../billing/holds/list-holds.ts';

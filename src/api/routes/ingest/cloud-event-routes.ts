@@ -106,7 +106,7 @@ function requireForm(type: string | undefined, body: Buffer): void {
   }
 }
 
-/** Of those that JSON may begin with. */
+/** The first character, among those that JSON may begin with. */
 function firstCharacter(body: Buffer): string {
   const at = body.findIndex((byte) => byte > SPACE);
   return at < 0 ? '' : String.fromCharCode(body[at] ?? 0);

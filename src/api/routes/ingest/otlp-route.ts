@@ -100,10 +100,10 @@ const exportAnswer = z
   })
   .meta({ id: 'OtlpExportTraceServiceResponse' });
 
-/** Whoever stores spans: `SpanIngest`. */
+/** The storage of spans: `SpanIngest`. */
 export type IngestSpans = SpanIngest['ingest'];
 
-/** The path, and the one that exporters make of it when it is their endpoint for all signals. */
+/** The path, and the path that exporters derive from it as their endpoint for all signals. */
 export function otlpRoutes(ingestSpans: IngestSpans, admit: () => void): RouteDefinition[] {
   return [
     otlpRoute(ingestSpans, admit, {

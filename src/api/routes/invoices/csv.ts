@@ -187,7 +187,7 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
 ];
 
-/** Of consolidated invoices, which windows of breakdowns are not of. */
+/** Columns of consolidated invoices, which windows of breakdowns lack. */
 const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {
     name: 'origin_customer_id',

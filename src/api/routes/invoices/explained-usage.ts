@@ -1,4 +1,4 @@
-/** On the wire: what a usage line is computed from, up to the quantity that is priced. */
+/** On the wire: the input of a usage line, up to the priced quantity. */
 import { z } from 'zod';
 import type { ExplainedLine } from '../../../billing/invoices/explain/explain-invoice.ts';
 import { formatInstant } from '../../../core/time.ts';

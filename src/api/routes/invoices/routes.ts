@@ -27,7 +27,7 @@ import { breakdownSchema, breakdownToWire, invoicePage, invoiceSchema, invoiceTo
 
 export const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 
-/** A page of breakdowns holds at most this many windows, whatever `limit` says. */
+/** Maximum number of windows on a page of breakdowns, regardless of `limit`. */
 const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
 
 export const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
@@ -184,7 +184,7 @@ function breakdownsRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-/** An answer as CSV has many pages, for all of which a draft is computed once. */
+/** An answer in CSV has many pages; a draft is computed once for all of them. */
 export function pagesOfAnswer(
   shared: SharedByPages | undefined,
   range: Interval,
@@ -192,7 +192,7 @@ export function pagesOfAnswer(
   return shared === undefined ? {} : { pages: { drafts: shared(createKeptDrafts), range } };
 }
 
-/** The query parameters that decide what of lines is shown. */
+/** The query parameters that select the shown parts of lines. */
 interface ShownQuery {
   readonly skip_zero_qty_line_items?: boolean | undefined;
   readonly include_list_prices?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** The messages of an invoice's warnings: what is not billed, why, and what to do about it. */
+/** The messages of an invoice's warnings: the unbilled part, the reason, and the action to take. */
 import { unreachable } from '../../../core/errors.ts';
 import type {
   InvoiceWarning,

@@ -1,4 +1,4 @@
-/** Deliveries of invoices to billing providers: another attempt, what another system tells, who is billed at all. */
+/** Deliveries of invoices to billing providers: another attempt, reports of other systems, and the billed party. */
 import { z } from 'zod';
 import type { RowContext } from '../../../billing/billing-context.ts';
 import { setCustomerBillableStatus } from '../../../billing/customers/billable-status.ts';

@@ -1,4 +1,4 @@
-/** Whether billing providers have what was billed. */
+/** Whether billing providers have the billed amounts. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import {

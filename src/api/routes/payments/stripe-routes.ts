@@ -1,4 +1,4 @@
-/** Accounts of Stripe, and what Stripe tells. */
+/** Accounts of Stripe, and Stripe's messages. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
@@ -118,7 +118,7 @@ function webhookRoute(deps: BillingContext): RouteDefinition {
     body: z.unknown(),
     async run({ http, body }) {
       const name = http.req.param('name') ?? '';
-      // Whoever asks needs no token, so the name is not repeated.
+      // Requests need no token, so the name is not repeated.
       const account = ACCOUNT_NAME.test(name) ? await findStripeAccount(deps, name) : null;
       if (account === null) throw new Refusal('not_found', 'there is no account with this name');
       const secret = deps.accounts.webhookSecret(account);

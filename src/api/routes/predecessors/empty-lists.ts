@@ -1,6 +1,6 @@
 /**
- * Lists of what the predecessors of contracts and credits had. The service has none of it, so they are empty: programs
- * that read both generations continue with the other one.
+ * Lists of predecessors of contracts and credits. The service has none, so they are empty: programs that read both
+ * generations continue with the other one.
  */
 import { z } from 'zod';
 import type { RowContext } from '../../../billing/billing-context.ts';

@@ -218,7 +218,7 @@ function termsOfType(terms: ProductTerms, type: ProductType): ProductChanges {
     : { name, tags };
 }
 
-/** A state leaves out keys that are empty, so that clients read one that was never given as undefined. */
+/** A state leaves out keys that are empty, so that clients read an absent key as undefined. */
 function withoutEmptyKeys({
   pricingGroupKey,
   presentationGroupKey,

@@ -1,5 +1,5 @@
 /**
- * Token billing: margins, and what has no price (docs/explanation/token-billing.md). Managed rate cards are in
+ * Token billing: margins, and usage without a price (docs/explanation/token-billing.md). Managed rate cards are in
  * routes/rate-cards.
  */
 import { z } from 'zod';

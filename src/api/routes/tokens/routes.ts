@@ -1,4 +1,4 @@
-/** API tokens. All of it needs scope `write`: whoever manages tokens can do everything. */
+/** API tokens. All of it needs scope `write`: managing tokens amounts to all rights. */
 import { z } from 'zod';
 import {
   issueToken,

@@ -32,10 +32,10 @@ const relativeDateOutput = z
   .object({ unit: z.enum(RELATIVE_UNITS), value: z.int() })
   .meta({ id: 'RelativeDate' });
 
-/** From the start of the contract. */
+/** Offset from the start of the contract. */
 export const offset = kind(relativeDateFrom(0, 'RelativeDateInput'), relativeDateOutput);
 
-/** From the start of the term. */
+/** Duration from the start of the term. */
 export const duration = kind(relativeDateFrom(1, 'RelativeDurationInput'), relativeDateOutput);
 
 /** Start and optional duration of a term. */

@@ -45,7 +45,7 @@ import { inside, insideIfAny, record, reshaped, within } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';
 import { rounding } from './scope.ts';
 
-/** Of one list or number. How many seats a subscription may have is configured. */
+/** Maximum of one list or number. The number of seats of a subscription is configured. */
 const SEATS_MAX = 100_000;
 /** More changes in one call are a mistake. */
 const UPDATES_MAX = 1_000;

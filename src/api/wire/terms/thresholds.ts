@@ -163,7 +163,7 @@ export const spendTrackerTemplate = record(trackerFields, {
   id: 'SpendTrackerTemplate',
 });
 
-/** A tracker with what it has counted; null: it counts nothing now. */
+/** A tracker with its count; null: it counts nothing now. */
 export function spendTrackerView(tracker: SpendTracker, spend: AccumulatedSpend | undefined) {
   const accumulatedSpend =
     spend === undefined

@@ -250,13 +250,13 @@ describe('two spans of one call', () => {
     expect(await sent([[outer], [call]])).toEqual({ ids: ['ignored'], warnings: [] });
   });
 
-  it('two spans of one call are a warning if it is not known that they lie in each other', async () => {
+  it('two spans of one call are a warning if it is not known that one is nested in the other', async () => {
     const root = chat(null, 30, 3);
     const between = inside(root, modelCall(AT));
     const call = inside(between, chat(null, 30, 3));
     const { ids, warnings } = await sent([[call], [root]]);
     expect(ids).toEqual([idOf(root)]);
-    expect(warnings).toEqual([expect.stringContaining('it is not known whether they lie in each other')]);
+    expect(warnings).toEqual([expect.stringContaining('it is not known whether one is nested in the other')]);
   });
 
   it('two spans of one call are a warning if the sums of what was stored differ from it', async () => {
