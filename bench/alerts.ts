@@ -76,7 +76,7 @@ function createAlert(
 interface Delays {
   /** Milliseconds of the second event of a customer. */
   readonly usual: readonly number[];
-  /** Of an event a hundred times as large as those before. */
+  /** Effects of an event a hundred times as large as those before. */
   readonly jumps: readonly number[];
 }
 

@@ -66,7 +66,7 @@ async function load(dataDir: string, file: string): Promise<Loaded> {
   return { perSecond: rate };
 }
 
-/** Of two months a year ago, in the order of their times. */
+/** Writes events of two months a year ago, in the order of their times. */
 async function writeEvents(path: string, prefix: string): Promise<void> {
   const file = createWriteStream(path);
   const start = Date.now() - 365 * 86_400_000;

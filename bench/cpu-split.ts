@@ -13,7 +13,9 @@ export interface CpuSplit {
   readonly threads: ReadonlyMap<string, number>;
   /** All descendants of the process. */
   readonly children: number;
-  /** That the main thread was ready to run and another had the core; the machine was not quiet if it is much. */
+  /**
+   * That the main thread was ready to run and another had the core; the machine was not quiet if it is much.
+   */
   readonly mainWaited: number;
 }
 
@@ -25,7 +27,7 @@ interface Thread {
 }
 
 interface Reading {
-  /** Of all threads, ended ones included. */
+  /** CPU time of all threads, ended ones included. */
   readonly own: number;
   readonly threads: readonly Thread[];
   /** By process id. */
@@ -38,7 +40,9 @@ export async function measureCpu(pid: number): Promise<() => Promise<CpuSplit>> 
   return async () => difference(pid, before, await readAll(pid));
 }
 
-/** Begins to measure a process; the returned function says which share of its CPU time threads of each name had. */
+/**
+ * Begins to measure a process; the returned function says which share of its CPU time threads of each name had.
+ */
 export async function measureThreads(pid: number): Promise<() => Promise<ReadonlyMap<string, number>>> {
   const before = new Map((await readThreads(pid)).map((thread) => [thread.id, thread.ran]));
   return async () => {

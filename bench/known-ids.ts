@@ -35,7 +35,7 @@ interface Sized {
   readonly bytes: { readonly recent: number; readonly filtered: number };
   readonly ids: { readonly recent: number; readonly filtered: number };
   readonly files: number;
-  /** Of moving ids from memory into files and merging these: CPU time of each id that was moved. */
+  /** The cost of moving ids from memory into files and merging these: CPU time of each id that was moved. */
   readonly tidying: number;
   readonly rounds: readonly { readonly empty: Measurement; readonly filled: Measurement }[];
   readonly letThrough: number;
@@ -92,7 +92,9 @@ async function measureSize(directory: string, millions: number, seconds: number)
   };
 }
 
-/** Waits until memory holds only as many ids as it may, so that no earlier work is under way during the load. */
+/**
+ * Waits until memory holds only as many ids as it may, so that no earlier work is under way during the load.
+ */
 async function tidied(directory: string): Promise<number> {
   const service = await startTemporaryService(directory);
   try {

@@ -2,7 +2,7 @@
  * Fails when drizzle/ does not say what the tables of src/store/ say, or when its migrations are out of order.
  *
  * The migrator applies only what is newer than the last applied migration, so one with an older time
- * that is merged later would be skipped without a word.
+ * that is merged later would be skipped silently.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

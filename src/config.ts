@@ -258,11 +258,11 @@ export interface Config extends BackupConfig {
   readonly apiToken: string | undefined;
   readonly gracePeriodHours: number;
   readonly invoiceLinesMax: number;
-  /** Of one subscription. */
+  /** Seats of one subscription. */
   readonly subscriptionSeatsMax: number;
   readonly ingestWindowDays: number;
   readonly knownIdsRecent: number;
-  /** Of the spans that `POST /v1/ingest/otlp` takes: at least one. */
+  /** Customer attributes of the spans that `POST /v1/ingest/otlp` takes: at least one. */
   readonly otlpCustomerAttributes: readonly string[];
   readonly otlpCachedBesideInput: readonly NamedSender[];
   readonly cloudEventsIdentity: 'source-and-id' | 'id';
@@ -281,7 +281,7 @@ export interface Config extends BackupConfig {
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
   readonly networkServices: readonly NetworkService[];
-  /** Of pages that may show dashboards in frames. */
+  /** Origins of pages that may show dashboards in frames. */
   readonly dashboardOrigins: readonly string[];
   /** Whether requests about money with unknown fields are refused. */
   readonly strictFields: boolean;
@@ -370,7 +370,7 @@ export function loadConfig(env: Environment): Config {
   };
 }
 
-/** The environment of this process, for whoever starts it. */
+/** The environment of this process, for its entry points. */
 export function processEnvironment(): Environment {
   return process.env;
 }

@@ -35,7 +35,7 @@ function readEnvironmentFile(): boolean {
 
 const LITTLE_MEMORY_BYTES = 4 * 1024 ** 3;
 
-/** Of the machine, or of its container. */
+/** The memory of the machine, or of its container. */
 function hasLittleMemory(): boolean {
   const constrained = process.constrainedMemory();
   return Math.min(constrained > 0 ? constrained : totalmem(), totalmem()) < LITTLE_MEMORY_BYTES;

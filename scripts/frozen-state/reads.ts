@@ -152,7 +152,7 @@ function balanceReads(customer_id: string): FrozenRequest[] {
   ];
 }
 
-/** Of the customer whose usage is invoiced; the proofs of all numbers are long. */
+/** Reads of the customer whose usage is invoiced; the proofs of all numbers are long. */
 function billedReads(
   customer_id: string,
   invoiceIds: ReadonlyMap<string, readonly string[]>,

@@ -18,7 +18,7 @@ const presented: object[] = [markdown.default, markdown.default.default];
 const MARKDOWN = presented.find(isPlugin);
 
 /** How a sentence may not begin. In lower case nearly every file has them. */
-const OPENINGS = /\b(?:What|Whoever)\b|\bOf\s/;
+const OPENINGS = /\bWhat\b|\bOf\s/;
 
 /** Code in backticks, fenced code and addresses are not searched. */
 export class WordFinder {

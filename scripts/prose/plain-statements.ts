@@ -12,14 +12,14 @@ const refused =
     },
   });
 
-/** No sentence begins with "What" unless it is a question. */
+/** No sentence of a comment begins with "Of", or with "What" unless it is a question. */
 export const plainStatements = refused(
-  /(?:^|(?<=[.!]\s))What\b(?![^.?!]*\?)/g,
-  'A sentence that begins with “What”: state what is or happens instead',
+  /(?:^|(?<=[.!:]\s))(?:Of\s|What\b(?![^.?!]*\?))/g,
+  'A sentence that begins with “Of” or “What”: begin with its subject, a noun',
 );
 
 /** The subject is a noun and stands first. */
 export const subjectFirst = refused(
-  /(?:^|(?<=[.!:]\s))(?:Whoever|Of (?:the|those|these|them|all|an?|its|each|every|which|two|what))\b/g,
-  'A sentence that begins with “Of” or “Whoever”: begin with its subject, a noun',
+  /(?:^|(?<=[.!:]\s))Of (?:the|those|these|them|all|an?|its|each|every|which|two|what)\b/g,
+  'A sentence that begins with “Of”: begin with its subject, a noun',
 );

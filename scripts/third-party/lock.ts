@@ -19,7 +19,7 @@ const entry = z.object({
   version: z.string().optional(),
   license: z.string().optional(),
   dev: z.boolean().optional(),
-  /** Of development packages that a production package would take if it were there. */
+  /** Set for development packages that a production package would take if it were there. */
   devOptional: z.boolean().optional(),
   peer: z.boolean().optional(),
 });

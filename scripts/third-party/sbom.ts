@@ -49,7 +49,10 @@ export async function billOfMaterials(
   };
 }
 
-/** Of all packages: with `--omit dev` npm leaves out those that development packages need as well, such as zod. */
+/**
+ * The bill of materials of all packages: with `--omit dev` npm leaves out those that development packages need as
+ * well, such as zod.
+ */
 async function npmSbom(): Promise<BillOfMaterials> {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX });
@@ -62,7 +65,7 @@ function refOf({ name, version }: { readonly name: string; readonly version: str
   return `${name}@${version}`;
 }
 
-/** Of a package that is in no lockfile: the viewer of the API reference. */
+/** The component of a package that is in no lockfile: the viewer of the API reference. */
 function componentOf({ name, version, identifier }: BundledPackage): Component {
   return {
     'bom-ref': refOf({ name, version }),

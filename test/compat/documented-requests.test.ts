@@ -1,4 +1,6 @@
-/** The request of every operation that the documentation of the official client shows is answered as it declares. */
+/**
+ * The request of every operation that the documentation of the official client shows is answered as it declares.
+ */
 import { randomBytes } from 'node:crypto';
 import Metronome from '@metronome/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -74,7 +76,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   customer_billing_provider_configuration_ids: 'billingConfiguration',
 };
 
-/** Of the member `id`, by call. */
+/** Kinds of the member `id`, by call. */
 const OWN_IDS: Readonly<Record<string, Kind>> = {
   'v1.alerts.archive': 'alert',
   'v1.billableMetrics.archive': 'metric',
@@ -92,7 +94,9 @@ const OWN_IDS: Readonly<Record<string, Kind>> = {
 /** The first time of the requests. */
 const DECEMBER = Date.parse('2026-12-01T00:00:00Z');
 
-/** Further values that an example leaves to its sender: objects that exist, keys of metrics, times that have usage. */
+/**
+ * Further values that an example leaves to its sender: objects that exist, keys of metrics, times that have usage.
+ */
 const OWN: Readonly<Record<string, (params: Params) => Params>> = {
   'v1.contracts.createHistoricalInvoices': (params) => {
     const september = { inclusive_start_date: SEPTEMBER, exclusive_end_date: OCTOBER };
@@ -143,7 +147,7 @@ const OWN: Readonly<Record<string, (params: Params) => Params>> = {
   }),
   'v1.customers.setIngestAliases': (params) => ({ ...params, ingest_aliases: ['team@world.example'] }),
   'v1.settings.billingProviders.list': () => ({}),
-  // Of the client's README: the declarations show the call without events.
+  // From the client's README: the declarations show the call without events.
   'v1.usage.ingest': () => ({
     usage: [
       {

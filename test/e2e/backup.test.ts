@@ -25,7 +25,7 @@ const USD = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 let service: BillingProcess;
 let dataDir: string;
 let backups: string;
-/** Of the restored service, which backs itself up each minute. */
+/** The backups of the restored service, which backs itself up each minute. */
 let scheduled: string;
 const opened: BillingProcess[] = [];
 

@@ -1,4 +1,7 @@
-/** The console's pages in a real browser, on the demo's data. Times are printed: other work on the machine changes them. */
+/**
+ * The console's pages in a real browser, on the demo's data. Times are printed: other work on the machine changes
+ * them.
+ */
 import Big from 'big.js';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +16,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const UNIT = USD_CENTS;
-/** Of an in-page navigation on the demo's data. */
+/** The longest time of an in-page navigation on the demo's data. */
 const CHANGE_MS_MAX = 3_000;
 
 let service: TestService;

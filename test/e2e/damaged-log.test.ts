@@ -1,7 +1,7 @@
 /**
  * A service is killed with acknowledged events in its log, and files of its data directory are damaged. The next start
  * is ready with every event, or says in a line what is missing and what to do; then it continues with the rest. It
- * never hangs, is never ended by its own signal, and never counts less without a word.
+ * never hangs, is never ended by its own signal, and never silently counts less.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Files of the embedded stores are damaged one by one while the service is stopped, or after it and PostgreSQL were
  * killed. The start is ready with everything that was stored, or it says in one line what is damaged and what to do. It
- * never hangs, never counts less without a word, and never shows a stack.
+ * never hangs, never silently counts less, and never shows a stack.
  */
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -65,7 +65,7 @@ interface Stored {
   readonly dataDir: string;
   readonly customerId: string;
   readonly metricId: string;
-  /** Of the table of customers. */
+  /** The file of the table of customers. */
   readonly tableFile: string;
 }
 

@@ -163,7 +163,7 @@ test.skipIf(!canTry)(
     const count = await counted();
     expect(count).toBeGreaterThanOrEqual(acknowledged.size);
     expect(count).toBeLessThanOrEqual(sent);
-    // Whoever was refused sends again.
+    // Refused clients send again.
     for (let n = 0; n < sent; n += 100) {
       const events = Array.from({ length: Math.min(100, sent - n) }, (_, index) => event(n + index));
       expect((await call('/v1/ingest', events)).status).toBe(200);

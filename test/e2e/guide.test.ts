@@ -1,4 +1,6 @@
-/** The guide as the service shows it: whole, by itself, under a strict policy, with its search, on every screen. */
+/**
+ * The guide as the service shows it: whole, by itself, under a strict policy, with its search, on every screen.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
@@ -8,7 +10,10 @@ import { runCommand } from '../support/child-process.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Of the generator's theme: its button of search shows a key beside its name, and its groups that fold have an arrow. */
+/**
+ * Faults of the generator's theme: its button of search shows a key beside its name, and its groups that fold have an
+ * arrow.
+ */
 const FAULTS_OF_THE_THEME = /^(?:label-content-name-mismatch|nested-interactive):/;
 const service = await serviceForFile();
 

@@ -1,6 +1,6 @@
 /**
  * `tallyhouse move` from embedded stores to servers, as an operator calls it: nothing that was acknowledged is lost however
- * it ends early, every answer is the same afterwards, and the old place takes nothing any more.
+ * it ends early, every answer is the same afterwards, and the old place accepts no more requests.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -210,7 +210,7 @@ test('nothing that was acknowledged is lost while a running service is moved, an
   expect(JSON.parse((await place.call('/v1/invoices')).body).data.length).toBeGreaterThan(2);
 });
 
-test('the old place takes nothing any more, and says where its stores are, without passwords', async () => {
+test('the old place accepts no more requests, and names the place of its stores, without passwords', async () => {
   const where = new URL(servers.clickhouse).host;
   const refusals = [await service.call('/v1/invoices'), await service.call('/v1/ingest', [LOAD])];
   for (const { status, body } of refusals)

@@ -139,7 +139,7 @@ it.each([
     // 429 and 408 store nothing: sent again, all of it is taken.
     expect(load.refusedAgain.taken).toBe(load.refusedAgain.sent);
     expect(load.refusedAgain.sent).toBeGreaterThan(0);
-    // Of what was not answered, exactly that is taken which was not counted.
+    // Events without an answer are taken exactly if they were not counted before.
     const taken = load.refusedAgain.taken + load.unsureAgain.taken;
     expect(load.after.all + taken).toBe(BEFORE + load.sent);
     expect(load.end).toEqual(sameOfBoth(BEFORE + load.sent));

@@ -49,7 +49,9 @@ async function names(): Promise<string[]> {
   return (JSON.parse(body) as { data: { name: string }[] }).data.map(({ name }) => name).sort();
 }
 
-/** Creates customers until that many have been acknowledged. Returns their names, and the statuses of all answers. */
+/**
+ * Creates customers until that many have been acknowledged. Returns their names, and the statuses of all answers.
+ */
 async function createCustomers(count: number, prefix: string) {
   const acknowledged: string[] = [];
   const statuses = new Set<number>();
@@ -110,7 +112,7 @@ test('PostgreSQL is killed: while it is not there, the service is not ready and 
 });
 
 const MONTHS_PER_RUN = 6;
-/** Of 3 customers each, which fit on a page. */
+/** Months of 3 customers each, which fit on a page. */
 const MONTHS_MAX = 30;
 
 /** As the beginning of a date: that many months after November 2026. */

@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 /** The viewer is a megabyte of JavaScript, on a machine that others use too. */
 const SHOWN_MS = 30_000;
 /**
- * Of the dialog that tries an operation out (docs/reference/access.md): the editor of the body has no name, fields of
+ * Faults of the dialog that tries an operation out (docs/reference/access.md): the editor of the body has no name, fields of
  * headers do not say whether their list is open, and buttons of hints have a role that takes no name. It is the file of
  * the viewer.
  */

@@ -62,7 +62,7 @@ async function auditRows(action: string): Promise<number> {
   return data.filter((row: { action: string }) => row.action === action).length;
 }
 
-/** Of three months, two are there for the last one at least, and one afterwards. */
+/** Three months: two are there for the last kill at least, and one afterwards. */
 const KILLS = ['0 before', '0 after', '0 during'];
 
 it('removal of old months continues after kill -9 at any moment, and leaves what is needed', async () => {

@@ -1,5 +1,5 @@
 /**
- * Reads wait only for events that carry one of their customers' references. So whoever gets a reference later must be
+ * Reads wait only for events that carry one of their customers' references. So a customer that gets a reference later must be
  * shown its events too, also those that ClickHouse does not have yet.
  */
 import { afterAll, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ function childrenOf({ children: { child, other } }: Hierarchy): { child: Member;
   return { child, other };
 }
 
-test('events that came before their alias are in the next read of whoever gets it', async () => {
+test('events that arrived before their alias are in the next read of its customer', async () => {
   const { child } = childrenOf(await family());
   const alias = `${child.alias}-later`;
   await request(api, { alias }, 3, AT);

@@ -147,7 +147,7 @@ test('a commit that is lowered while its recharge is computed is recharged once,
     await settled();
     const { granted, left } = await customer.commits();
     expect(granted).toHaveLength(2);
-    // Of the commit 500 were left before it was lowered, and none afterwards.
+    // The commit had 500 left before it was lowered, and none afterwards.
     expect([`${granted} ${left}`]).toEqual([expect.stringMatching(/^(6000,5000 5000|6000,4500 4500)$/)]);
     expect(await customer.invoices()).toContain('USAGE DRAFT 0');
   }

@@ -42,7 +42,7 @@ async function refused(changes: object): Promise<string> {
   return answer.text('message');
 }
 
-/** Of the last edit. */
+/** The record of the last edit. */
 async function recorded(): Promise<unknown> {
   const answer = await api.post('/v2/contracts/getEditHistory', {
     customer_id: customer,

@@ -214,7 +214,7 @@ describe('a commit that waits for a payment', () => {
     expect(ledgerOf(answer)).toEqual([]);
   });
 
-  test('a commit that waits for a payment has one outcome, whoever reports first', async () => {
+  test('a commit that waits for a payment has one outcome, regardless of who reports first', async () => {
     const { commit } = await gated();
     const outcomes = ['PAID', 'FAILED', 'PAID', 'FAILED'];
     const answers = await Promise.all(outcomes.map((outcome) => answerWith(commit, outcome)));

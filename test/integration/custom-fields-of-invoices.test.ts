@@ -48,7 +48,9 @@ async function setTeams(value: string): Promise<void> {
   }
 }
 
-/** Of the invoice or window at `at`: its own fields, its customer's, its contract's, and its tokens lines'. */
+/**
+ * The fields of the invoice or window at `at`: its own fields, its customer's, its contract's, and its tokens lines'.
+ */
 function fieldsAt(answer: ApiAnswer, at: string) {
   const lines = answer.list(`${at}.line_items`).map((_, n) => `${at}.line_items[${n}]`);
   const tokens = lines.filter((line) => answer.at(`${line}.product_id`) === scenario.tokensProductId);

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
-/** Of a body. */
+/** The maximum size of a body. */
 const LIMIT_BYTES = 2 * 1024 * 1024;
 
 const service = await serviceForFile({ sandboxNow: NOW });
@@ -101,7 +101,9 @@ describe('a body that is no list of events', () => {
   });
 });
 
-/** The status of the answer to a body that is announced with this length and of which only `sent` ever arrives. */
+/**
+ * The status of the answer to a body that is announced with this length and of which only `sent` ever arrives.
+ */
 async function announce(length: number, sent: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${service.token}`, 'content-length': length };
   const posted = request(`${service.url}/v1/ingest`, { method: 'POST', headers });

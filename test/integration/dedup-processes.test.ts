@@ -113,7 +113,7 @@ describe.each([
     expect(await second.tail()).toEqual({ rows: 2 });
     expect(await second.tail()).toEqual({ rows: 0 });
     await first.ingest(body([{ id: 'c' }], START));
-    // Of the two seconds only the one that has changed, and of that only the tenth.
+    // Only the changed one of the two seconds is read, and only its changed tenth.
     expect(await second.tail()).toEqual({ rows: 2 });
     clock.at += 500;
     await first.ingest(body([{ id: 'd' }], START));

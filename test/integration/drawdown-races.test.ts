@@ -74,7 +74,7 @@ async function ownerOf(creditId: string): Promise<string> {
   return row?.customerId ?? '';
 }
 
-test('a balance is spent once, whoever issues the invoices', async () => {
+test('a balance is spent once, regardless of who issues the invoices', async () => {
   await db.delete(jobs);
   for (let round = 0; round < runs(12); round += 1) {
     const credit = await customerWithCredit(round);

@@ -22,7 +22,7 @@ interface Company {
   readonly service: TestService;
   readonly card: string;
   readonly customer: MeteredCustomer;
-  /** Of the customer's November. */
+  /** The invoice of the customer's November. */
   readonly invoiceId: string;
 }
 

@@ -130,7 +130,10 @@ async function breakdownSums(window_size: 'HOUR' | 'DAY'): Promise<Record<string
   return Object.fromEntries([...sums].map(([name, values]) => [name, sum(values).toFixed()]));
 }
 
-/** Of 0.9 credits of support, and of 4 cents of requests and 5.75 of support. 0.9 credits and 0.4 are 2.65 cents. */
+/**
+ * Lines of 0.9 credits of support, and of 4 cents of requests and 5.75 of support. 0.9 credits and 0.4 are 2.65
+ * cents.
+ */
 const LINES = [
   'Platform: 0.9 × 0.5 = 0.45 AI credits',
   'Platform: 9.75 × 0.5 = 4.875 USD (cents)',

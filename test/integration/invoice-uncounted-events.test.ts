@@ -150,7 +150,7 @@ it('an invoice is issued with its warnings', async () => {
   expect(await linesOf(customer, query)).toEqual(['Work 6', 'Calls 2']);
   expect(await warningsOf(customer, query)).toEqual([draft]);
   const issued = await invoicesOf(customer, query);
-  // Of both periods: the next one is not held up.
+  // Both periods are issued: the next one is not held up.
   expect(issued.list('data')).toHaveLength(2);
   const path = `/v1/customers/${customer.customerId}/invoices/${issued.text('data[0].id')}`;
   expect((await api.get(path)).at('data.unbilled_late_usage')).toEqual([]);

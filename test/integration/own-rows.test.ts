@@ -22,10 +22,10 @@ afterAll(async () => {
 const STATEMENTS = 40;
 /** In which all connections are ended while they are used. */
 const ROUNDS = 8;
-/** Of an answer that the server sends in many parts. */
+/** Rows of an answer that the server sends in many parts. */
 const ROWS = 3_000;
 
-/** Of statements on every connection; those that fail are left out. */
+/** The answers of statements on every connection; those that fail are left out. */
 async function answers<Answer>(ask: (place: number) => Promise<Answer>): Promise<Answer[]> {
   const asked = await Promise.allSettled(Array.from({ length: STATEMENTS }, (_, place) => ask(place)));
   return asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

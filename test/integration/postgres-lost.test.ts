@@ -1,4 +1,6 @@
-/** The connection to PostgreSQL is lost at any moment: the process continues, and no transaction is written in part. */
+/**
+ * The connection to PostgreSQL is lost at any moment: the process continues, and no transaction is written in part.
+ */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
@@ -12,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 let database: TestDatabase;
 let proxy: StoreProxy;
 let program: Program;
-/** Of the database, through the proxy. */
+/** The URL of the database, through the proxy. */
 let url: string;
 
 beforeEach(async () => {

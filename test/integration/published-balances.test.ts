@@ -117,7 +117,7 @@ describe('after a change', () => {
     feeId = await createdId(api, PRODUCTS, { name: 'Fee of changes', type: 'FIXED' });
   });
 
-  /** Of 100, from now on for some days. */
+  /** An access schedule of 100, from now on for some days. */
   const access = async (days = 30) => {
     const now = await clock();
     const at = (offset: number) => new Date(now + offset * 86_400_000).toISOString();

@@ -65,7 +65,7 @@ const EXPECTED = [
 
 const jobOf = ({ contractId }: Member) => and(eq(jobs.kind, FINALIZATION_JOB), eq(jobs.subject, contractId));
 
-test('a shared balance is spent once and in order, whoever issues the invoices', async () => {
+test('a shared balance is spent once and in order, regardless of who issues the invoices', async () => {
   for (let round = 0; round < runs(6); round += 1) {
     await db.delete(jobs);
     const hierarchy = await family();

@@ -56,7 +56,7 @@ afterAll(async () => {
   await clickhouse.command(`DROP NAMED COLLECTION ${collection}`);
 });
 
-/** Of each kind that does not depend on a clock. */
+/** A hold of each kind that does not depend on a clock. */
 async function createHolds(customer_id: string): Promise<void> {
   const { credit_type_id, amount } = { credit_type_id: FIAT_CREDIT_TYPES[0]?.id, amount: 1.5 };
   const { event_type, properties } = completion('view-first', { id: '', at: '', tokens: 3 });

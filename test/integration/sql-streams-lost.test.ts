@@ -25,7 +25,7 @@ const TEXT_BYTES = 15_000;
 /** Some 40 MB, in this order also as a compressed file: more than is on the way at any moment. */
 const LONG = `SELECT c.customer_id || e.properties.text AS text FROM customers c CROSS JOIN events e
   ORDER BY c.customer_id, e.transaction_id`;
-/** Of at most 64 KB: the answer has begun, and most of it is still to come. */
+/** Pieces of at most 64 KB: the answer has begun, and most of it is still to come. */
 const PIECES_BEFORE_CUT = 100;
 const FORMS = ['application/json', 'text/csv', 'application/vnd.apache.parquet'];
 

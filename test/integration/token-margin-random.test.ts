@@ -24,7 +24,7 @@ const model = fc.record({
   /** In the middle of an hour or at its start; null: the price does not change. */
   later: fc.option(fc.record({ prices, halfHour: fc.integer({ min: 1, max: 2 * HOURS }) })),
   markup: fc.integer({ min: 0, max: 300 }).map((percent) => percent / 100),
-  /** Of the contract: multiplies what is charged, not what it costs. */
+  /** The multiplier of the contract: applies to charges, not to costs. */
   multiplier: fc.option(fc.integer({ min: 1, max: 20 }).map((tenths) => tenths / 10)),
 });
 const use = fc.record({

@@ -162,10 +162,10 @@ test('terms of several frequencies are reported in the order of all instants, ea
 test('nothing is sent that was due before its term, or before the notification', async () => {
   await createOffset('-P2M9D');
   await createContract();
-  // Of 10 March it was due before the contract.
+  // The message about 10 March was due before the contract.
   expect(await toldOn('01-31', '02-01')).toEqual({ '01-31': [], '02-01': ['-P2M9D of 04-10'] });
   await createOffset('-P3M9D');
-  // Of 10 April and 10 May it was due before the notification.
+  // The messages about 10 April and 10 May were due before the notification.
   expect(await toldOn('02-28', '03-01')).toEqual({
     '02-28': [],
     '03-01': ['-P2M9D of 05-10', '-P3M9D of 06-10'],

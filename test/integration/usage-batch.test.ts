@@ -50,7 +50,7 @@ async function send(customerRef: string, at: string, properties: Record<string, 
   await storeEvents(clickhouse, [{ ...identity, timestamp: Date.parse(at), properties, ingestedAt }]);
 }
 
-/** Of those that are not archived, ascending. */
+/** The ids that are not archived, ascending. */
 async function idsOf(path: '/v1/billable-metrics' | '/v1/customers'): Promise<string[]> {
   const answer = await api.get(path, { query: { limit: 100 } });
   return answer

@@ -163,7 +163,7 @@ test('a check prices products and events alike: tiers reached, group values, max
   ];
   await send('call', { ...eu, seconds: 10 });
   for (const [body, expected] of cases) expect(await check(alias, body)).toMatchObject(expected);
-  // Of a maximum only what exceeds it is asked for.
+  // Only the part above the maximum so far is checked.
   await send('peak', { size: 100 });
   expect(await check(alias, { product_id: peaks, quantity: 100 })).toMatchObject({
     ...{ allowed: true, remaining: 250, unit_price: 7 },

@@ -11,7 +11,7 @@ import { createSharedStores, type SharedStores } from '../support/shared-stores.
 const CUSTOMERS = 250;
 const MONTHS = 4;
 const CONTRACTS = 4;
-/** Of each month. Each contract uses 40. */
+/** The credit of each month. Each contract uses 40. */
 const CREDIT = 100;
 const AT_ONCE = 8;
 

@@ -68,7 +68,7 @@ function usageOf({ customer_id }: Customer, round: number): object {
 }
 
 interface Amounts {
-  /** Of the commits that were bought. */
+  /** Amounts of the commits that were bought. */
   readonly granted: number[];
   readonly left: number;
   /** Totals of the issued invoices for them. */

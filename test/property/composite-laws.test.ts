@@ -244,7 +244,7 @@ test('a billing period on two invoices has one minimum', () => {
   );
 });
 
-/** Of free usage neither: what is free on each invoice may be different. */
+/** Free usage is removed too: the free part of each invoice may be different. */
 function withoutMinimums(given: CompositeCase): CompositeCase {
   const without = (rate: Rate): Rate => ('minimum' in rate ? { ...rate, minimum: null } : rate);
   const composites = eachComposite(given, ({ product, rateEntries }) => ({

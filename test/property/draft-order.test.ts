@@ -28,7 +28,7 @@ const contracts = fc
     ),
   );
 
-/** Of a contract, one draft ends at a time. */
+/** One draft of a contract ends at a time. */
 const drafts: fc.Arbitrary<InvoiceTarget[]> = contracts.chain((all) =>
   fc.uniqueArray(
     fc

@@ -21,7 +21,7 @@ function forAll(law: (given: DrawdownCase) => void): void {
   fc.assert(fc.property(drawdownCase, law), RUNS);
 }
 
-/** Whoever pays, it costs the same. */
+/** The cost does not depend on the payer. */
 function atListPrices(given: DrawdownCase): DrawdownCase {
   return {
     ...given,
@@ -45,7 +45,7 @@ function bySegment(lines: readonly Line[]): string[] {
 
 const charged = ({ lines }: DrawnCase) => lines.filter((line) => !isAppliedLine(line));
 
-/** A member of every charge by key and hour, whoever pays. */
+/** A member of every charge by key and hour, for any payer. */
 function byHour(
   lines: readonly Line[],
   member: 'quantity' | 'total',
@@ -92,7 +92,7 @@ test('every covered line is followed by the line that takes it back, hour by hou
   });
 });
 
-test('every unit is on one line, whoever pays: quantities are those without balances', () => {
+test('every unit is on one line for any payer: quantities are those without balances', () => {
   forAll((given) => {
     const units = (one: DrawdownCase) =>
       byHour(

@@ -73,13 +73,15 @@ const given = fc.record({
     }),
     { maxLength: 3 },
   ),
-  /** Of an issued scheduled invoice only the current terms are known; of one of an earlier version, its lines alone. */
+  /** An issued scheduled invoice has the current terms only; one of an earlier version, its lines alone. */
   known: fc.constantFrom('all' as const, 'changed terms' as const, 'balances' as const, 'lines' as const),
   laterRate: rate,
 });
 type Given = typeof given extends fc.Arbitrary<infer One> ? One : never;
 
-/** Balances do not pay for units without a price: tiers alone do not tell where the units of such a charge begin. */
+/**
+ * Balances do not pay for units without a price: tiers alone do not tell where the units of such a charge begin.
+ */
 function hasFreeUnits({ rate: list, balances, isProrated, prorationRounding }: Given): boolean {
   // A part of a small price may be rounded to nothing.
   if (isProrated && prorationRounding !== null) return true;
@@ -178,7 +180,7 @@ function linesOf(one: Given) {
   };
 }
 
-test('every line of a charge is given by the figures of its explanation, whoever pays', () => {
+test('every line of a charge is given by the figures of its explanation, for any payer', () => {
   const kinds = new Set<string>();
   fc.assert(
     fc.property(given, (one) => {

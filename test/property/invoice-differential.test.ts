@@ -32,7 +32,7 @@ import {
 } from '../support/shares.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
-/** Of three customers each. */
+/** Each with three customers. */
 const CARDS = runs(6);
 /** A failing case is then reported as far as it was shrunk. */
 const SHRINKING_MS_MAX = 120_000;

@@ -78,7 +78,7 @@ it('runs of known ids find every id that was accepted and no other one, before a
       const merged = await mergeRuns(runs, directory, T0 - 1);
       expect(merged.ids).toBe(models.reduce((sum, { size }) => sum + size, 0));
       await expectFound([merged], models, keys);
-      // Of what is past the window, only what could still be sent again is left.
+      // Past the window, only ids that could still be sent again are left.
       const oldest = T0 + SECONDS_PER_RUN;
       const later = await mergeRuns(runs, directory, oldest);
       const kept = models.map(

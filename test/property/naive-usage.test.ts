@@ -85,7 +85,7 @@ async function answers(source: UsageSource, { events, customers }: UsageScenario
       }),
     ),
     present: [...(await source.presentRefs(refs, asked.range))].sort(),
-    // Of copies ClickHouse may have merged the later ones away; ingest stores none.
+    // ClickHouse may have merged later copies away; ingest stores none.
     last: hasCopies(events) ? null : await source.lastIngested(refs, asked.range),
   };
 }

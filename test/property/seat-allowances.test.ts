@@ -98,7 +98,7 @@ function productOnCard(id: string, grouping: (typeof GROUPINGS)[number], price: 
   return { product, rates: rateBook([entry]) };
 }
 
-/** Of one product: the units of each user, added up hour by hour. */
+/** The usage of one product: the units of each user, added up hour by hour. */
 function meteredUsage(used: readonly Used[], product: number) {
   const series = USERS.flatMap((user) => {
     const own = used.filter((one) => one.product === product && one.user === user);

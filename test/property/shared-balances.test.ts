@@ -23,7 +23,7 @@ const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
 const { api } = service;
 const product = await commitProduct(api);
 
-/** Of a request, in cents. */
+/** The price of a request, in cents. */
 const PRICE = 2;
 const CHILDREN = 3;
 const MONTHS = [0, 1] as const;

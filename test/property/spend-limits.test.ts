@@ -59,7 +59,7 @@ interface Counted {
   readonly held: Map<string, number>;
 }
 
-/** Of one product in one billing period, or of the balance. */
+/** The held and used amount of one product in one billing period, or of the balance. */
 function heldAndUsed({ used, held }: Counted): number {
   return used + [...held.values()].reduce((sum, one) => sum + one, 0);
 }

@@ -283,7 +283,7 @@ function decimalText(scaled: bigint): string {
   return `${scaled < 0n ? '-' : ''}${digits.slice(0, -30)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Of every length: whole ones, short and long fractions, ones that are hard to divide by. */
+/** Numbers of every length: whole ones, short and long fractions, ones that are hard to divide by. */
 const scaledNumber: fc.Arbitrary<bigint> = fc.oneof(
   fc.integer({ min: -50, max: 50 }).map((whole) => BigInt(whole) * SCALE),
   fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }).map((value) => value * 10n ** 22n),

@@ -27,7 +27,7 @@ export interface Buyer extends Shop {
 
 export interface BalanceScenario {
   readonly name: string;
-  /** Of the contract, which starts with the year. */
+  /** The terms of the contract, which starts with the year. */
   readonly terms?: (shop: Shop) => object;
   readonly uses: readonly Use[];
   /** By day: what is done at its start. */

@@ -20,7 +20,7 @@ interface Living {
   readonly metrics: ReadonlyMap<string, string>;
   /** Sends events now, whatever day they are of. */
   send(...uses: readonly Use[]): Promise<void>;
-  /** Of the usage invoice whose period starts on this day. */
+  /** The id of the usage invoice whose period starts on this day. */
   invoiceId(day: string): Promise<string>;
 }
 

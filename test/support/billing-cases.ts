@@ -36,7 +36,7 @@ const hour = fc.oneof(fc.integer({ min: 0, max: HOURS - 1 }), fc.integer({ min: 
 const start = fc.oneof(fc.constantFrom(-5, -1), hour);
 const at = (hours: number) => PERIOD.start + hours * HOUR_MS;
 
-/** Of the versions in turn: by the hour, or once at the end of what is counted in one way. */
+/** The granularities of the versions in turn: by the hour, or once at the end of what is counted in one way. */
 const granularities = fc.array(fc.constantFrom('HOUR' as const, 'HOUR' as const, 'SERVICE_PERIOD' as const), {
   minLength: 6,
   maxLength: 6,

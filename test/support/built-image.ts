@@ -156,7 +156,7 @@ export async function buildWithBuildah(directory: string): Promise<BuiltImage> {
   return {
     config,
     root,
-    // Of `buildah run` a signal would not reach the process.
+    // A signal to `buildah run` would not reach the process.
     run: (command, env) =>
       runCommand(
         'chroot',

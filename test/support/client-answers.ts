@@ -21,8 +21,8 @@ const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const HEAD = `import type Metronome from '@metronome/sdk';
 
 /**
- * What a call answers; of a list one page, whose \`next_page\` is null at the end. Of what the client declares without
- * an answer nothing is known but that it may be an object.
+ * The answer of a call; for a list one page, whose \`next_page\` is null at the end. Calls that the client declares
+ * without an answer may return an object.
  */
 type Answer<Call> = Call extends (...args: never[]) => PromiseLike<infer Result>
   ? Result extends void ? { readonly other?: never } & Record<string, unknown>

@@ -95,8 +95,8 @@ export function routeFor(
 }
 
 /**
- * Zod drops what a schema does not name: what the parsed value lacks was not declared. Of maps with free names it drops
- * `__proto__` too, which a property of an event may be called.
+ * Zod drops members that a schema does not name: members that the parsed value lacks were not declared. From maps with
+ * free names it drops `__proto__` too, a possible name of a property of an event.
  */
 function undeclaredMembers(sent: unknown, parsed: unknown, path: string): string[] {
   if (Array.isArray(sent) && Array.isArray(parsed)) {

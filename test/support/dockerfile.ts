@@ -56,7 +56,7 @@ export async function readImageConfig(): Promise<ImageConfig> {
   };
 }
 
-/** Of `ENV A=x B=y`. */
+/** The values of `ENV A=x B=y`. */
 export function environmentOf(text: string): Record<string, string> {
   return Object.fromEntries(
     text.split(' ').map((pair) => {

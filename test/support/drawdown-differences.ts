@@ -5,10 +5,12 @@ import { type ChargedLine, type DrawnCase, drawnInvoice, paidWindows } from './d
 import { type NaiveDrawdown, naiveDrawdown, type PaidHour } from './naive/drawdown.ts';
 import { type Fraction, fraction, isPositive, minus, NOTHING, negated, plus } from './naive/fractions.ts';
 
-/** A quotient of the engine has 20 places, and the naive engine has all: sums of a few of them differ below this. */
+/**
+ * A quotient of the engine has 20 places, and the naive engine has all: sums of a few of them differ below this.
+ */
 const TOLERANCE = fraction({ toFixed: () => '0.000000000001' });
 
-/** Of all hours, the deductions and the total. */
+/** The differences of all hours, the deductions and the total. */
 export function drawdownDifferences(given: DrawdownCase): string[] {
   return differencesBetween(given, naiveDrawdown(given), drawnInvoice(given));
 }

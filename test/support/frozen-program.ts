@@ -14,7 +14,7 @@ import { createTestDirectory } from './stores.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Of commit 65cbf56, which has no check of the record of migrations. Returns the file to run. */
+/** The program of commit 65cbf56, which has no check of the record of migrations. Returns the file to run. */
 export async function unpackFrozenProgram(): Promise<string> {
   const directory = await createTestDirectory();
   const program = join(directory, 'dist/bundle/main.js');
@@ -35,7 +35,7 @@ const frozenProgram = z.object({
   clickhouse: z.array(z.string()),
 });
 
-/** Of the last release. Returns the file to run. */
+/** The program of the last release. Returns the file to run. */
 export async function unpackLastRelease(): Promise<string> {
   const frozen = join(ROOT, 'test/frozen');
   const [name] = (await readdir(frozen)).filter((file) => /^program-[\d.]+\.json\.gz$/.test(file));

@@ -26,7 +26,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Removed when the run ends. */
     runDirectory: string;
-    /** Of the stores that test processes open themselves; removed as well. */
+    /** The directory of the stores that test processes open themselves; removed as well. */
     storeDirectory: string;
     postgres: PostgresConnection;
     /** Whether the run may take long. */
@@ -37,7 +37,9 @@ declare module 'vitest' {
 }
 
 export const TEMPLATE_DATABASE = 'migrated';
-/** In the directory of the run: what the first start of an embedded PostgreSQL makes, before its server starts. */
+/**
+ * In the directory of the run: what the first start of an embedded PostgreSQL makes, before its server starts.
+ */
 export const CLUSTER_DIRECTORY = 'cluster';
 
 /** Nothing here has to outlive a crash. */
@@ -116,7 +118,9 @@ export async function copyDirectory(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', from, to]);
 }
 
-/** As root, data of a closed DATA_DIR lie elsewhere; those of this run, and of runs that were killed, are not wanted. */
+/**
+ * As root, data of a closed DATA_DIR lie elsewhere; those of this run, and of runs that were killed, are not wanted.
+ */
 async function removeDataOfTests(): Promise<void> {
   for (const stray of await findStrayData()) {
     if (stray.origin?.startsWith(tmpdir()) === true) await removeStrayData(stray).catch(() => undefined);

@@ -154,7 +154,9 @@ export class HoldRounds {
     await this.#expectNoMore(processes, after, room);
   }
 
-  /** Every event counts once, and without holds the balance is what they leave; all of that may be held, and no more. */
+  /**
+   * Every event counts once, and without holds the balance is what they leave; all of that may be held, and no more.
+   */
   async end(service: BillingProcess): Promise<void> {
     const held = [...this.#held.keys()];
     for (let from = 0; from < held.length; from += 100) await release(service, held.slice(from, from + 100));
@@ -279,7 +281,9 @@ export class HoldRounds {
     return { all: amountOf(this.#credits), late: amountOf(late) };
   }
 
-  /** Of balances that have not expired, drawn by earlier usage first, and those that expire before others. */
+  /**
+   * The rest of balances that have not expired, drawn by earlier usage first, and those that expire before others.
+   */
   #left(): number {
     const { all, late } = totalsOf([...this.#used.values()]);
     const room = this.#room();

@@ -1,4 +1,6 @@
-/** Programs whose memory, with that of all that they start, is limited: a group of Linux for each, of either version. */
+/**
+ * Programs whose memory, with that of all that they start, is limited: a group of Linux for each, of either version.
+ */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ const [TREE, LIMIT, USAGE] = isFirst
 
 export interface LimitedMemory {
   run(command: readonly string[], env: Record<string, string>): Program;
-  /** Of all its processes, without what is only kept of files. */
+  /** The memory of all its processes, without what is only kept of files. */
   usedMb(): number;
   /** When all its processes have ended. */
   remove(): void;

@@ -7,13 +7,16 @@ import { afterAll, expect, inject } from 'vitest';
 
 const TICKS_OF_SECOND = 100;
 
-/** Of this process: its threads, among them those of ClickHouse. */
+/** The CPU seconds of this process: its threads, among them those of ClickHouse. */
 function ownSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
-/** Of programs that this process has started and that have ended, with theirs; 0 where the system does not tell. */
+/**
+ * The CPU seconds of programs that this process has started and that have ended, with theirs; 0 where the system does
+ * not tell.
+ */
 function startedSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');

@@ -61,7 +61,7 @@ interface Asked {
   readonly fault: Fault | null;
 }
 
-/** Of all parts but the last one. */
+/** The minimum size of all parts but the last one. */
 const PART_BYTES_MIN = 5 * 1024 * 1024;
 
 /** `pageKeys`: how many objects a page of a list has. */

@@ -1,4 +1,6 @@
-/** Companies whose seats hold separate credits: calls cost 10 each, and each seat has credits of 100 a month. */
+/**
+ * Companies whose seats hold separate credits: calls cost 10 each, and each seat has credits of 100 a month.
+ */
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
 
@@ -50,7 +52,7 @@ export interface SeatCompanyOptions {
   readonly seats: readonly string[] | number;
   /** For how many months a credit can be used. */
   readonly months?: number;
-  /** Of one seat in a month; default: 100. */
+  /** The allowance of one seat in a month; default: 100. */
   readonly allowance?: number;
   /** Whether a seat that is added later has a part of the allowance; default: all of it. */
   readonly proratesIncreases?: boolean;

@@ -74,7 +74,7 @@ export interface TestService {
   readonly clickhouse: ClickHouse;
   /** Usage as billing reads it. */
   readonly usageSource: UsageSource;
-  /** Of acknowledged events; absent where they go to a server at once. */
+  /** The blocks of acknowledged events; absent where they go to a server at once. */
   readonly blocks?: EventBlocks | undefined;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;

@@ -10,7 +10,7 @@ import { type NaiveCompositeCharge, PLACES } from './naive/composites.ts';
 export interface Share {
   /** Everything that distinguishes the line but its time and its unit. */
   readonly line: string;
-  /** Of what is shown: for a conversion, the unit that is converted. */
+  /** The unit of what is shown: for a conversion, the unit that is converted. */
   readonly creditTypeId: string;
   readonly at: Instant;
   readonly quantity: bigint;

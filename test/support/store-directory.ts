@@ -13,7 +13,7 @@ const OF_RUN = new RegExp(`^${PREFIX}(\\d+)-`);
 /** A run takes some hundred MB. On a small machine or in a small container it stays on the disk. */
 const FREE_BYTES_MIN = 8 * 1024 ** 3;
 
-/** Makes one, in `otherwise` where memory is short. Whoever calls removes it. */
+/** Creates a directory, in `otherwise` if memory is short. The caller removes it. */
 export async function makeStoreDirectory(otherwise: string): Promise<string> {
   const hasRoom = process.availableMemory() >= FREE_BYTES_MIN && (await freeBytes(MEMORY)) >= FREE_BYTES_MIN;
   if (hasRoom) await removeAbandoned();
@@ -34,7 +34,7 @@ async function freeBytes(path: string): Promise<number> {
   }
 }
 
-/** Of runs that were killed. */
+/** Removes directories of runs that were killed. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const pid = OF_RUN.exec(name)?.[1];

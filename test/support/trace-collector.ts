@@ -18,7 +18,7 @@ export interface CollectedSpan {
 export interface TraceCollector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Of the requests so far, answered or not. */
+  /** The number of the requests so far, answered or not. */
   requests(): number;
   /** All bytes that were sent, as text. */
   sent(): string;

@@ -53,6 +53,8 @@ const PLANTED: [place: string, path: string, text: string, lines: number[]][] = 
   ['the name of a table of tests', 'test/x.test.ts', "it.each([1])('row %s is told', () => {});\n", [1]],
   ['the name of a group of tests', 'test/x.test.ts', "describe('rows made late', () => {});\n", [1]],
   ['a comment that begins with What', 'src/x.ts', '/** What is left of it. */\nexport {};\n', [1]],
+  ['a comment that begins with Of', 'src/x.ts', '/** Of subscriptions. */\nexport {};\n', [1]],
+  ['a later sentence that begins with Of', 'src/x.ts', '// A row. Of others none.\n', [1]],
   ['a later sentence of a comment', 'src/x.ts', '// A row. What is left stays.\n', [1]],
 ];
 

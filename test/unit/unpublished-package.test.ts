@@ -1,4 +1,4 @@
-/** No text sends a reader to a registry for a package of this name: whoever takes the name would run code there. */
+/** No text sends a reader to a registry for a package of this name: the owner of that name could run code there. */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 
 interface Asked {
   readonly eventType: string;
-  /** Of the event, whose values are added up. */
+  /** A property of the event, whose values are added up. */
   readonly property: string;
   /** US cents for one. */
   readonly price: number;

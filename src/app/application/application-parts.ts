@@ -81,7 +81,7 @@ export interface Application {
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   readonly routes: App['routes'];
   readonly refuseUnreadable: App['refuseUnreadable'];
-  /** The first token, if it was stored just now and has not been shown to the operator yet. */
+  /** The first token, if this start stored it and it has not been shown to the operator yet. */
   readonly newToken: string | null;
   /** Set with `newToken`: opens the console once, without entering the token. */
   readonly consoleLink: string | null;

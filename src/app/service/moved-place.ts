@@ -46,6 +46,6 @@ export function createPlace({ dataDir, log, stores, application, waitMs, close }
 function goneAnswer(request: Request, text: string): Response {
   // The process is alive; after a restart it would refuse to start.
   if (new URL(request.url).pathname === '/healthz') return Response.json({ status: 'ok' });
-  const message = `This service takes nothing any more: ${text}. Send it there`;
+  const message = `This service no longer accepts requests: ${text}. Send it there`;
   return Response.json({ message }, { status: 503, headers: { 'retry-after': '60' } });
 }

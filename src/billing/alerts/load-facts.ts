@@ -72,7 +72,9 @@ export async function loadAlertFacts(
   );
 }
 
-/** With what is held of those who have an alert that counts it. Called after usage was read (`outstandingHolds`). */
+/**
+ * With what is held of those who have an alert that counts it. Called after usage was read (`outstandingHolds`).
+ */
 export async function withHeldAmounts(
   deps: Pick<BillingContext, 'db' | 'eventFacts'>,
   facts: ReadonlyMap<string, AlertFacts>,
@@ -97,7 +99,7 @@ function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Inst
   return contains({ start, end }, now);
 }
 
-/** Of contracts, commits and credits, where an alert looks at custom fields. */
+/** The custom fields of contracts, commits and credits, if an alert reads them. */
 async function loadFields(
   { db }: SnapshotContext,
   customers: readonly CustomerAlerts[],

@@ -47,7 +47,7 @@ interface Reading {
   /** The balances that count; of a spend threshold none. */
   readonly counted: readonly Commit[];
   readonly input: ThresholdCommitInput;
-  /** The drafts as they are. Of a spend threshold none. */
+  /** The drafts as they are. The drafts in their current state. Null for a spend threshold. */
   readonly without: PlannedInvoices | null;
   /** The drafts as they would be, if they could draw on the candidate. */
   readonly with: PlannedInvoices;

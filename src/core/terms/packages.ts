@@ -34,7 +34,7 @@ export type RelativeInvoiceSchedule = z.output<typeof relativeInvoiceSchedule>;
 /** Without a duration a term lasts until the contract ends. */
 const range = { startingAtOffset: relativeDate, duration: relativeDate.nullable() };
 
-/** Of a credit as well. */
+/** Also the template of a credit. */
 const commitTemplate = commit
   .unwrap()
   .pick({ id: true, type: true, priority: true, applicability: true })

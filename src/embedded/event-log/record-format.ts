@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 export interface LogRecord {
   /** From 1 on, without gaps. */
   readonly number: number;
-  /** Of rows. */
+  /** Number of rows. */
   readonly count: number;
   readonly rows: Buffer;
 }

@@ -52,7 +52,9 @@ export function requireStorable(acceptedSeconds: number, nowSeconds: number): vo
   assert(acceptedSeconds > RELEASED && nowSeconds < SECONDS_LIMIT, 'the clock stands between 1970 and 2106');
 }
 
-/** Slots of this second and before are past the window. Never below `RELEASED`, so that released slots are included. */
+/**
+ * Slots of this second and before are past the window. Never below `RELEASED`, so that released slots are included.
+ */
 export function lastExpired(nowSeconds: number, windowSeconds: number): number {
   return Math.max(RELEASED, nowSeconds - windowSeconds);
 }
@@ -222,7 +224,7 @@ function bringIntoCache(slots: Uint32Array): void {
   for (let at = 0; at < slots.length; at += WORDS_PER_CACHE_LINE) slots[at] = slots[at] ?? 0;
 }
 
-/** Of two acceptances of an id the earlier counts; in the same second, the one dated further ahead. */
+/** The earlier of two acceptances of an id counts; in the same second, the one dated further ahead. */
 export function mergeInto({ words: slots }: Shard, offset: number, accepted: Acceptance): void {
   const held = acceptedAt(slots, offset);
   if (held < accepted.seconds) return;
@@ -261,7 +263,9 @@ export function eachSlotBefore(
   }
 }
 
-/** The number of slots that hold an id, expired or not, and of those that are kept and accepted at `from` or later. */
+/**
+ * The number of slots that hold an id, expired or not, and of those that are kept and accepted at `from` or later.
+ */
 export function countSlots(
   { words: slots }: Shard,
   oldest: number,
@@ -276,7 +280,9 @@ export function countSlots(
   return { held, kept };
 }
 
-/** Copies the kept slots of `old` that were accepted at `from` or later into an empty shard with room for them. */
+/**
+ * Copies the kept slots of `old` that were accepted at `from` or later into an empty shard with room for them.
+ */
 export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard, from = 0): void {
   const { words } = rebuilt;
   for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {

@@ -1,5 +1,5 @@
 /**
- * The identity of a call to a model, shared by all spans of the call, whoever sent them. An SDK, a gateway and a retry
+ * The identity of a call to a model, shared by all spans of the call, regardless of their sender. An SDK, a gateway and a retry
  * of either report the same call with the same id of the answer.
  *
  * Short ids are not identities: servers such as Ollama count up from 1 and restart. Their spans, and those without an

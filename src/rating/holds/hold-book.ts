@@ -291,7 +291,7 @@ function addPart({ slots, amounts }: Outstanding, id: string, part: HoldPart): C
   return slot;
 }
 
-/** Returns the slot of the part, if it has nothing any more. */
+/** Returns the slot of the part, if it is empty now. */
 function removePart({ slots, amounts }: Outstanding, id: string, part: HoldPart): ChargedSlot | null {
   if (!('slot' in part)) {
     amounts.delete(id);

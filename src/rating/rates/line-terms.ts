@@ -36,7 +36,7 @@ export interface PricedKey {
   readonly fiatCreditTypeId: string;
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
-  /** Of subscriptions. */
+  /** The frequency of subscriptions. */
   readonly billingFrequency: BillingFrequency | null;
 }
 
@@ -45,7 +45,9 @@ export interface PayerTerms extends Omit<PayingBalance, 'usesCommitRate'> {
   readonly rateType: 'LIST_RATE' | 'COMMIT_RATE';
 }
 
-/** The overrides of a key over time. They depend on the tags of its product, so they may change with its version. */
+/**
+ * The overrides of a key over time. They depend on the tags of its product, so they may change with its version.
+ */
 export type KeyOverrides = SubjectOverrides;
 
 /**

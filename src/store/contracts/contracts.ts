@@ -166,7 +166,7 @@ export async function customersOfRateCard(
   return rows.map(({ customerId }) => customerId);
 }
 
-/** Of contracts. */
+/** A condition on contracts. */
 export function inForceAt(at: Instant) {
   return and(
     lte(contracts.startingAt, at),

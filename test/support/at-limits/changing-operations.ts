@@ -8,7 +8,7 @@ import { MONTH } from './parts.ts';
 import { addRatesBody } from './world.ts';
 
 const RANGE = { starting_on: MONTH.start, ending_before: MONTH.end } as const;
-/** Of one preview. */
+/** Events of one preview. */
 const PREVIEWED_EVENTS = 100;
 
 const OF_PREVIEWS: readonly OperationAtLimit[] = [

@@ -3,7 +3,7 @@ import { created, inParallel, type LimitsClient } from './client.ts';
 import { type Company, MONTH, PRODUCTS } from './parts.ts';
 
 export interface LimitsOfChangingWorld {
-  /** Of one named schedule. */
+  /** Names of one named schedule. */
   readonly names: number;
   /** That were used and have no price. */
   readonly models: number;
@@ -20,7 +20,7 @@ export interface ChangingWorld {
   readonly notification: string;
 }
 
-/** Of one invoice of professional services. */
+/** Lines of one invoice of professional services. */
 const SERVICE_LINES = 1_000;
 const EVENTS_PER_REQUEST = 100;
 const HOUR_MS = 3_600_000;

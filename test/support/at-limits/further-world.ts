@@ -3,13 +3,13 @@ import { created, inParallel, type LimitsClient } from './client.ts';
 import { CARDS, type Company, cardWith, MONTH, PRODUCTS, sendValues, USD_CENTS } from './parts.ts';
 
 export interface LimitsOfFurtherWorld {
-  /** Of one subscription. */
+  /** Seats of one subscription. */
   readonly seats: number;
   /** Lines of an invoice that is issued. */
   readonly issuedLines: number;
   /** Lines of the invoices of an import. */
   readonly importedLines: number;
-  /** Of one customer. */
+  /** Alerts of one customer. */
   readonly alerts: number;
 }
 

@@ -223,7 +223,7 @@ const OF_TERMS: readonly OperationAtLimit[] = [
   },
 ];
 
-/** Of drafts first, then those that change something. */
+/** Operations of drafts first, then those that change something. */
 export const OPERATIONS_AT_LIMITS: readonly OperationAtLimit[] = [
   ...OF_VALUES,
   ...OF_LINES,

@@ -10,7 +10,7 @@ export interface LimitsOfWorld extends LimitsOfFurtherWorld, LimitsOfChangingWor
   readonly values: number;
   /** Events with each value of the one customer, in as many hours. */
   readonly eventsOfValue: number;
-  /** Of one customer. */
+  /** Contracts of one customer. */
   readonly contracts: number;
   /** Rates of a call, and products of a card. */
   readonly rates: number;

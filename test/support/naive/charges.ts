@@ -9,7 +9,7 @@ export interface Charge {
   readonly presentation: string;
   /** Start of the window. */
   readonly at: Instant;
-  /** Of the tier; 0 where the price has no tiers. */
+  /** The level of the tier; 0 where the price has no tiers. */
   readonly level: number;
   /** Null where the usage has no price. */
   readonly creditTypeId: string | null;

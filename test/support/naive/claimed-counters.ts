@@ -215,7 +215,7 @@ function minimumCounter(
   return [{ line: `${product.id} minimum`, kind: 'COMPOSITE', groupValues: '[] []', hours }];
 }
 
-/** Of the units from 0 to a position; below 0 at the price of the first. */
+/** The cost of the units from 0 to a position; below 0 at the price of the first. */
 function costUntil(bands: readonly Band[], position: Fraction): Fraction {
   const isBelow = less(position, NOTHING);
   const parts = isBelow

@@ -43,7 +43,7 @@ export interface NaiveCompositeCharge {
   readonly productId: string;
   readonly creditTypeId: string;
   readonly at: Instant;
-  /** Of the tier, 0 without tiers; null for a minimum. */
+  /** The level of the tier, 0 without tiers; null for a minimum. */
   readonly level: number | null;
   /** In 10^-24ths. */
   readonly quantity: bigint;

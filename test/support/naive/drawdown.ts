@@ -3,8 +3,8 @@
  * code with src/rating. Prices, sizes and multipliers must be multiples of 0.01.
  *
  * Every charge is a counter: units of usage, the base of a composite, or the single unit of a minimum. Hours that cost
- * the same, whoever pays, and that the same balances may pay for, are one claim. Claims are served in the order of the
- * rules. Of each claim only the net rise counts, and its lowest units are the earliest ones.
+ * the same for any payer, and that the same balances may pay for, are one claim. Claims are served in the order of the
+ * rules. Only the net rise of each claim counts, and its lowest units are the earliest ones.
  */
 import { HOUR_MS, type Instant } from '../../../src/core/time.ts';
 import {
@@ -97,7 +97,7 @@ function isDue({ buckets }: NaiveDrawdownInput, segmentId: string | null): boole
   return bucket === undefined || bucket.commitType === 'POSTPAID';
 }
 
-/** Consecutive hours that cost the same, whoever of the same payers pays. */
+/** Consecutive hours that cost the same, for any of the same payers. */
 function claimsOf(counter: Counter): Claim[] {
   const stretches: CounterHour[][] = [];
   let before = '';
@@ -210,7 +210,9 @@ function overlap({ lower, upper }: Covered, low: Fraction, high: Fraction): Frac
   return larger(NOTHING, minus(smaller(upper, high), larger(lower, low)));
 }
 
-/** The remaining usage in each custom unit, as a counter that unrestricted balances in the currency may pay for. */
+/**
+ * The remaining usage in each custom unit, as a counter that unrestricted balances in the currency may pay for.
+ */
 function conversionClaims(input: NaiveDrawdownInput, paid: readonly PaidHour[]): Claim[] {
   const { currency, worths, period, buckets } = input;
   const payers = buckets.filter(

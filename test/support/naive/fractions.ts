@@ -8,7 +8,7 @@ export interface Fraction {
 
 export const NOTHING: Fraction = { over: 0n, under: 1n };
 
-/** Of plain decimal text, or of something that prints as it. */
+/** The value of plain decimal text, or of something that prints as it. */
 export function fraction(value: { toFixed(): string } | bigint): Fraction {
   if (typeof value === 'bigint') return { over: value, under: 1n };
   const [whole = '', places = ''] = value.toFixed().split('.');

@@ -55,7 +55,7 @@ export function naiveOverriddenPrice(
     if (one.type === null || one.target !== wanted) continue;
     if (list === null && one.type !== 'OVERWRITE') continue;
     const score = scoreOf(one, isExplicit, unit);
-    // Of equals the later one wins.
+    // The later of two equal ones wins.
     if (best === null || !isSmaller(bestScore, score)) [best, bestScore] = [one, score];
   }
   if (best === null) return null;

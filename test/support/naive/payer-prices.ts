@@ -1,4 +1,6 @@
-/** The prices of units in one hour, depending on who pays: every bound is tried, and equal neighbours become one. */
+/**
+ * The prices of units in one hour, depending on who pays: every bound is tried, and equal neighbours become one.
+ */
 import type { Rate, RateEntry } from '../../../src/core/catalogue.ts';
 import type { Override } from '../../../src/core/terms/overrides.ts';
 import type { Instant } from '../../../src/core/time.ts';
@@ -20,7 +22,7 @@ export interface NaivePrices {
   readonly bands: readonly Band[];
   /** The rate of the card as text, which lines show: a change of it is a new line. */
   readonly card: string;
-  /** Of a composite. */
+  /** The minimum of a composite. */
   readonly minimum: Fraction | null;
 }
 
@@ -35,7 +37,7 @@ interface Subject {
   readonly productTags: readonly string[];
   readonly pricing: Readonly<Record<string, string>>;
   readonly presentation: Readonly<Record<string, string>>;
-  /** Of a subscription. */
+  /** The frequency of a subscription. */
   readonly billingFrequency?: string;
 }
 
@@ -85,7 +87,7 @@ export function pricesAt(
   return { creditTypeId, bands, card, minimum: minimumOf(applicable, entry?.rate ?? null) };
 }
 
-/** Of the percentages of the last OVERWRITE, else of the card. */
+/** The minimum of the percentages of the last OVERWRITE, else of the card. */
 function minimumOf(applicable: readonly Override[], list: Rate | null): Fraction | null {
   const overwrite = applicable.filter(({ type }) => type === 'OVERWRITE').at(-1)?.overwriteRate?.rate;
   const rate = overwrite ?? list;
@@ -101,14 +103,14 @@ export function cutByBands({ lower, upper }: { lower: Fraction; upper: Fraction 
   });
 }
 
-/** Of equal prices the same. */
+/** Equal prices have the same text. */
 export function pricesText(prices: NaivePrices | null): string {
   return JSON.stringify(
     prices === null ? null : [prices.creditTypeId, prices.card, prices.bands.map(bandText)],
   );
 }
 
-/** Of a band, without its end, which the next one begins. */
+/** The text of a band, without its end, which the next one begins. */
 export function bandText({ lower, price, level }: Band): string {
   return `${fractionText(lower)} ${fractionText(price)} ${level}`;
 }

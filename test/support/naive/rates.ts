@@ -7,7 +7,7 @@ import { hundredths, tenThousandths } from './numbers.ts';
 export interface NaivePrice {
   /** In ten-thousandths. */
   readonly price: number;
-  /** Of the tier that the unit lies in; 0 where the rate has no tiers. */
+  /** The level of the tier that the unit lies in; 0 where the rate has no tiers. */
   readonly level: number;
 }
 

@@ -153,7 +153,7 @@ function subjectOf(product: Product, version: ProductVersion, { groupValues }: N
   };
 }
 
-/** Of the metric of a version, split by all its keys. */
+/** The usage of the metric of a version, split by all its keys. */
 function usageOf(meter: NaiveMeter, version: ProductVersion, filter: NaiveFilter | null) {
   const groupKeys = [...new Set([...version.pricingGroupKey, ...version.presentationGroupKey])].sort();
   return meter(version.billableMetricId ?? '', groupKeys, filter);

@@ -136,8 +136,8 @@ export function groupOrder(a: readonly (string | null)[], b: readonly (string | 
 }
 
 /**
- * The literal name first, then a path into a nested value. Null where there is none, or a JSON null. Of
- * several members of one name the first counts.
+ * The literal name first, then a path into a nested value. Null if there is none, or a JSON null. The
+ * first of several members of one name counts.
  */
 export function propertyText(event: NaiveEvent, name: string): string | null {
   const literal = event.properties[name];

@@ -42,7 +42,7 @@ export class Ledger {
     return this.#acknowledged;
   }
 
-  /** Those of which every answer said that nothing is stored. */
+  /** The requests whose every answer said that nothing is stored. */
   refused(): number[] {
     return this.#inState(0);
   }

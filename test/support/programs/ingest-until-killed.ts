@@ -76,7 +76,7 @@ async function send(): Promise<void> {
     const numbers = Array.from({ length: NEW_PER_REQUEST }, (_, i) => next + i);
     next += NEW_PER_REQUEST;
     const repeats = Array.from({ length: REPEATS_PER_REQUEST }, () => Math.max(0, next - 1 - below(200)));
-    // Of the process before this one.
+    // An id of the process before this one.
     if (Number(first) > 0) repeats.push(Number(first) - EVENTS_PER_LIFE_MAX + below(500));
     const events = [
       ...numbers.map((n) => event(n, 'first')),

@@ -12,7 +12,7 @@ describe('the service routes', () => {
     }
   });
 
-  it('the service leads whoever opens the service in a browser to the reference', async () => {
+  it('a browser that opens the service is led to the reference', async () => {
     const response = await testApp([]).hono.request('/');
     expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);
   });

@@ -17,7 +17,7 @@ describe('a page', () => {
 });
 
 describe('a page of a list that is filtered after it is read', () => {
-  /** Of the rows 1 to `total`, those of `shown`. */
+  /** Lists the rows 1 to `total` in `shown`. */
   function list(total: number, shown: readonly number[]) {
     const limits: number[] = [];
     const read = async ({ after, limit }: PageRequest<number>) => {

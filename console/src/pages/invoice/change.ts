@@ -1,7 +1,7 @@
 /**
  * Why an invoice differs from the one before it: price, volume, mix and terms, which add up to the difference exactly.
  *
- * Of each product with usage on both invoices:
+ * For each product with usage on both invoices:
  * - volume: what the change of its quantity costs at its former average price;
  * - price: what its present quantities cost more than at the former average price of each group;
  * - mix: the rest, which comes from groups that moved against each other or are new.

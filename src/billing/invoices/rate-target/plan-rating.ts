@@ -45,7 +45,9 @@ export interface TargetToRate {
 export interface RatingPlan extends Required<TargetToRate> {
   readonly linesMax: number;
   readonly card: ReturnType<typeof cardOf>;
-  /** The usage does not fit in memory: it is read in slices of line keys, once more for each step that needs it. */
+  /**
+   * The usage does not fit in memory: it is read in slices of line keys, once more for each step that needs it.
+   */
   readonly isSliced: boolean;
   /** The hours of lines are computed after them, from slices. */
   readonly hasLaterHours: boolean;
@@ -57,7 +59,7 @@ export interface RatingPlan extends Required<TargetToRate> {
   readonly input: InvoiceTermsInput;
   readonly rater: InvoiceRater;
   readonly joined: JoinedSchedule;
-  /** Of subscriptions. */
+  /** Charges of subscriptions. */
   readonly charges: readonly PricedCharge[];
   /** All usage, group by group; slices are read again at each call. */
   readUsage(): ReturnType<typeof readGroups>;

@@ -109,7 +109,7 @@ test('each backup has its bytes, pieces in common are there once, and what only 
 const FAULTS: readonly Fault[] = ['unavailable', 'cut', 'reset', 'lost', 'late'];
 
 it.each(FAULTS)('a backup and its restore are whole where every second answer is %s', async (fault) => {
-  // Of the answers that a fault can befall: a failure after 200 is one of ends of uploads.
+  // The answers that a fault can affect: failures after 200 affect ends of uploads.
   const meets = (path: string, method: string) =>
     fault === 'late' ? method === 'POST' && path.includes('pieces/') : true;
   const tried = new Set<string>();

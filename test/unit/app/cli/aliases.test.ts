@@ -25,7 +25,7 @@ it('npm start and the installed command give V8 the same options', async () => {
   const [first] = (await readFile(join(ROOT, 'src/tallyhouse.cts'), 'utf8')).split('\n');
   expect(manifest.bin).toEqual({ tallyhouse: 'dist/tallyhouse.cjs' });
   expect(first).toBe(`#!/usr/bin/env -S node ${options}`);
-  // Of kernels before 5.1.
+  // The limit of kernels before 5.1.
   expect(first?.length).toBeLessThan(127);
 });
 

@@ -6,7 +6,7 @@ import { type BalanceDeduction, ledgerEntryType } from '../../../../src/core/ter
 import { balanceOf, type LedgerFacts } from '../../../../src/rating/balances/ledger.ts';
 import { accessWith, commitWith } from '../../core/terms/fixtures.ts';
 
-/** Of one time, entries are in this order. */
+/** Entries of one time are in this order. */
 const TWO_SEGMENTS = { accessSchedule: accessWith(['b', '20.5', 10, 30], ['a', '10', 0, 20]) };
 
 const NOTHING: Omit<LedgerFacts, 'now'> = {

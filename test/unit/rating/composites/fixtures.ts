@@ -141,7 +141,7 @@ export function rateGiven(given: InvoiceGiven): UsageRating {
   });
 }
 
-/** Of the composites: `support: h0-48 100 @ 0.1 = 10 coins`. */
+/** The lines of the composites: `support: h0-48 100 @ 0.1 = 10 coins`. */
 export function compositeLines(given: InvoiceGiven): string[] {
   return rateGiven(given)
     .lines.filter(({ productType }) => productType === 'COMPOSITE')
@@ -154,7 +154,7 @@ function describeComposite(line: UsageLine): string {
   return `${line.name}: ${minimum}${describeLine(line)}${unit}`;
 }
 
-/** Of one composite's lines: `h3 20 = 2` for each window. */
+/** The windows of one composite's lines: `h3 20 = 2` for each window. */
 export function compositeWindows(given: InvoiceGiven, id: string): string[] {
   return rateGiven(given)
     .lines.filter(({ productId }) => productId === id)
