@@ -7,7 +7,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { type Body, START, termFixtures } from '../support/term-fixtures.ts';
 
-const { api } = await serviceForFile({ sandboxNow: '2026-11-20T12:00:00Z' });
+const { api } = await serviceForFile({ usage: 'naive', sandboxNow: '2026-11-20T12:00:00Z' });
 const EDIT = '/v2/contracts/edit';
 const PACKAGES = '/v1/packages/create';
 let ids: TermsCatalogue;

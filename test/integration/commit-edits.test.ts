@@ -7,7 +7,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 
 type Body = Record<string, unknown>;
 
-const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-01-10T00:00:00Z' });
 const { api } = service;
 const catalogue = await createTermsCatalogue(api);
 

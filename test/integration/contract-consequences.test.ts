@@ -39,7 +39,7 @@ interface Renewed {
 let base: Renewed;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: NOW });
+  service = await startTestService({ usage: 'naive', sandboxNow: NOW });
   catalogue = await createTermsCatalogue(service.api);
 });
 afterAll(() => service.close());

@@ -5,7 +5,7 @@ import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createScenario } from '../support/scenario.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-01-10T00:00:00Z' });
 const { api } = service;
 const client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 

@@ -9,7 +9,7 @@ let service: TestService;
 let scenario: Scenario;
 
 beforeEach(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
+  service = await startTestService({ usage: 'naive', sandboxNow: '2026-11-10T00:00:00Z' });
   scenario = await createScenario(service.api, { alias: 'ada' });
 });
 afterEach(() => service.close());

@@ -9,7 +9,7 @@ import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
-const { db, inProcess: api } = await serviceForFile();
+const { db, inProcess: api } = await serviceForFile({ usage: 'naive' });
 let catalogue: TermsCatalogue;
 let customer: string;
 

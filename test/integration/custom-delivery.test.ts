@@ -10,6 +10,7 @@ import { createKiller } from '../support/stripe/delivery-schedules.ts';
 const receiver = await startInvoiceReceiver();
 const killer = createKiller();
 const service = await serviceForFile({
+  usage: 'naive',
   sandboxNow: '2026-03-10T00:00:00Z',
   deliveryHooks: { betweenSteps: killer.betweenSteps, leaseMs: 2_000 },
   log: pino({ level: 'silent' }),

@@ -5,7 +5,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { reconcile } from '../support/reconciled.ts';
 import { createSeatCatalogue } from '../support/seat-company.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-10-15T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-10-15T00:00:00Z' });
 const { api } = service;
 
 let customer: string;

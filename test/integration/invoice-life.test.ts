@@ -10,7 +10,7 @@ import { completion, createScenario } from '../support/scenario.ts';
 const record = z.record(z.string(), z.unknown());
 const logged: z.infer<typeof record>[] = [];
 const log = pino({ level: 'info' }, { write: (text: string) => logged.push(record.parse(JSON.parse(text))) });
-const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z', log });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-11-10T00:00:00Z', log });
 const { api, db } = service;
 
 const of = (message: string) => logged.filter(({ msg }) => msg === message);

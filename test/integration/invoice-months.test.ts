@@ -11,7 +11,7 @@ import { monthsOfYears, naiveMonth } from '../support/naive/months.ts';
 import { completion, createScenarioCatalogue, type ScenarioCatalogue } from '../support/scenario.ts';
 
 const NOW = '2026-12-20T00:00:00Z';
-const service = await serviceForFile({ sandboxNow: NOW });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: NOW });
 const { api } = service;
 const MONTHS = monthsOfYears(2026, 2028);
 const PAGE = 7;

@@ -11,7 +11,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const FIRST_YEAR = 2020;
-const { api, db } = await serviceForFile({ sandboxNow: `${FIRST_YEAR}-01-10T00:00:00Z` });
+const { api, db } = await serviceForFile({ usage: 'naive', sandboxNow: `${FIRST_YEAR}-01-10T00:00:00Z` });
 
 const receiver = await startWebhookReceiver();
 await api.post('/v1/webhooks/create', { name: 'receiver', url: receiver.url });

@@ -6,7 +6,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { createLimited, reserve } from '../support/holds.ts';
 import { createThresholdCustomer } from '../support/thresholds.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-11-10T12:30:00Z' });
 const { api } = service;
 const EUR = FIAT_CREDIT_TYPES[1]?.id ?? '';
 

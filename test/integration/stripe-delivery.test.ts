@@ -12,7 +12,11 @@ import { type BilledCustomer, billedCustomer, connectedTo } from '../support/str
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const stripe = await startStripeStandIn();
-const service = await serviceForFile({ sandboxNow: '2026-03-10T00:00:00Z', ...connectedTo(stripe) });
+const service = await serviceForFile({
+  usage: 'naive',
+  sandboxNow: '2026-03-10T00:00:00Z',
+  ...connectedTo(stripe),
+});
 const { api } = service;
 const hook = `${service.url}/v1/providers/stripe/webhook/default`;
 let minutes = 0;

@@ -5,7 +5,7 @@ import { createTermsCatalogue } from '../support/contract-terms.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { reconcile } from '../support/reconciled.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-01-01T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-01-01T00:00:00Z' });
 const { api } = service;
 /** A seat is 2,000 cents a month, a token 10. */
 const catalogue = await createTermsCatalogue(api);

@@ -11,7 +11,7 @@ import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-01-10T00:00:00Z' });
 const { api, db } = service;
 
 let receiver: WebhookReceiver;
