@@ -11,15 +11,15 @@ export interface QuietUsage {
   /** Defers new usage of a customer reference. False: it was not deferred, because it must be reported. */
   hold(owner: number, kind: number, amount: number): boolean;
   /**
-   * Defers less than this amount from now on, and reports it with the customer. `tell` or `tellKind` was called before,
+   * Defers less than this amount from now on, and reports it with the customer. `flush` or `flushKind` was called before,
    * so that nothing of the kind is deferred under another of its references.
    */
   allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
   /** Flushes all deferred usage of this kind, for every customer reference. */
-  tellKind(customerId: string, kind: number): void;
+  flushKind(customerId: string, kind: number): void;
   /** Flushes all deferred usage of the customer. */
-  tell(customerId: string): void;
-  tellAll(): void;
+  flush(customerId: string): void;
+  flushAll(): void;
 }
 
 /** Members of a row: a reference's hash, a kind, the deferred amount, and its limit. */
@@ -33,7 +33,7 @@ const ROWS_MAX = 1 << 20;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createQuietUsage(
-  told: (customerId: string, kind: number, amount: number) => void,
+  flushed: (customerId: string, kind: number, amount: number) => void,
 ): QuietUsage {
   let capacity = ROWS_MIN;
   let rows = new Float64Array(capacity * ROW);
@@ -57,25 +57,25 @@ export function createQuietUsage(
     return rows[row] === 0 && rows[row + KIND] === 0;
   }
 
-  function tellRow(customerId: string, row: number): void {
+  function flushRow(customerId: string, row: number): void {
     const held = rows[row + HELD] ?? 0;
     rows[row + HELD] = 0;
     rows[row + ROOM] = 0;
-    if (held > 0) told(customerId, rows[row + KIND] ?? 0, held);
+    if (held > 0) flushed(customerId, rows[row + KIND] ?? 0, held);
   }
 
-  function tell(customerId: string): void {
-    for (const row of allowed.get(customerId) ?? []) tellRow(customerId, row);
+  function flush(customerId: string): void {
+    for (const row of allowed.get(customerId) ?? []) flushRow(customerId, row);
     allowed.delete(customerId);
   }
 
-  function tellAll(): void {
-    for (const id of [...allowed.keys()]) tell(id);
+  function flushAll(): void {
+    for (const id of [...allowed.keys()]) flush(id);
   }
 
   /** Doubles the list, up to its limit. */
-  function beginAnew(): void {
-    tellAll();
+  function grow(): void {
+    flushAll();
     capacity = Math.min(2 * capacity, ROWS_MAX);
     rows = new Float64Array(capacity * ROW);
     used = 0;
@@ -91,7 +91,7 @@ export function createQuietUsage(
     },
     allow(customerId, { owner, kind }, amount) {
       if (!(amount > 0) || (owner === 0 && kind === 0)) return;
-      if (2 * used >= capacity) beginAnew();
+      if (2 * used >= capacity) grow();
       const row = find(owner, kind);
       if (isEmpty(row)) {
         used += 1;
@@ -103,12 +103,12 @@ export function createQuietUsage(
       if (own === undefined) allowed.set(customerId, [row]);
       else if (!own.includes(row)) own.push(row);
     },
-    tellKind(customerId, kind) {
+    flushKind(customerId, kind) {
       for (const row of allowed.get(customerId) ?? []) {
-        if (rows[row + KIND] === kind) tellRow(customerId, row);
+        if (rows[row + KIND] === kind) flushRow(customerId, row);
       }
     },
-    tell,
-    tellAll,
+    flush,
+    flushAll,
   };
 }

@@ -59,7 +59,7 @@ export function createWatchedUsage(): WatchedUsage {
   }
 
   function catchUp(customerIds: readonly string[]): void {
-    for (const id of customerIds) quiet.tell(id);
+    for (const id of customerIds) quiet.flush(id);
   }
 
   function replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void {
@@ -100,7 +100,7 @@ function isSame(known: WatchedCustomer | undefined, { refs, evaluators }: Watche
 }
 
 function add(quiet: QuietUsage, { id, meters }: WatchedCustomer, kind: number, amount: number): void {
-  quiet.tellKind(id, kind);
+  quiet.flushKind(id, kind);
   for (const meter of meters) meter.add(kind, amount);
 }
 

@@ -205,13 +205,13 @@ test('all held-back usage is reported once, whatever the number of customers and
         const id = `customer-${owner}`;
         expected.set(`${id} ${kind}`, (expected.get(`${id} ${kind}`) ?? 0) + amount);
         if (!quiet.hold(owner, kind, amount)) {
-          quiet.tellKind(id, kind);
+          quiet.flushKind(id, kind);
           add(id, kind, amount);
           quiet.allow(id, { owner, kind }, 25);
         }
-        if (told) quiet.tell(id);
+        if (told) quiet.flush(id);
       }
-      quiet.tellAll();
+      quiet.flushAll();
       expect(sums).toEqual(expected);
     }),
     { numRuns: 20 },
@@ -230,7 +230,7 @@ test('nothing is held back beyond its room, or after its customer was reported',
     false,
   ]);
   expect(quiet.hold(1, 1, 3)).toBe(true);
-  quiet.tell('a');
+  quiet.flush('a');
   expect(told).toEqual([9]);
   expect(quiet.hold(1, 1, 1)).toBe(false);
 });
