@@ -1,6 +1,6 @@
 /** The jobs of invoices: to finalize, to issue and to number them. Their work is in `billing/invoices/`. */
 import type { BillingContext } from '../billing/billing-context.ts';
-import { issued, numbered } from '../billing/invoice-log/system-changes.ts';
+import { issueChange, numberingChange } from '../billing/invoice-log/system-changes.ts';
 import { FINALIZATION_JOB } from '../billing/invoice-queue/finalization.ts';
 import { SCHEDULED_JOB } from '../billing/invoice-queue/scheduled-jobs.ts';
 import { firstGroupSize } from '../billing/invoices/compute/compute-run.ts';
@@ -37,7 +37,7 @@ export function scheduledInvoicesJobKind(deps: BillingContext): JobKind {
     kind: SCHEDULED_JOB,
     batchMax: SCHEDULED_MAX,
     run: (tx, jobs) => issueScheduledInvoices(deps, tx, jobs),
-    changes: (invoices) => invoices.map(issued),
+    changes: (invoices) => invoices.map(issueChange),
     committed(invoices) {
       deps.invoiceLog.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
       for (const invoice of invoices) if (invoice.status === 'VOID') deps.invoiceLog.voided(invoice);
@@ -53,7 +53,7 @@ export function consolidatedInvoicesJobKind(deps: BillingContext): JobKind {
     kind: CONSOLIDATION_JOB,
     batchMax: CONSOLIDATED_MAX,
     run: (tx, jobs) => issueConsolidatedInvoices(deps, tx, jobs),
-    changes: (invoices) => invoices.map(issued),
+    changes: (invoices) => invoices.map(issueChange),
     committed: (invoices) => deps.invoiceLog.finalized(invoices),
   });
 }
@@ -66,7 +66,7 @@ export function numberingJobKind(deps: BillingContext): JobKind {
     kind: NUMBERING_JOB,
     batchMax: NUMBERING_MAX,
     run: (tx, batch) => numberInvoices(deps, tx, batch),
-    changes: (numbers) => numbers.map(numbered),
+    changes: (numbers) => numbers.map(numberingChange),
     committed: (numbers) => deps.invoiceLog.numbered(numbers),
   });
 }

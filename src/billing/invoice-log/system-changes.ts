@@ -4,7 +4,7 @@ import type { SystemChange } from '../../store/access/system-changes.ts';
 import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 
 /** An invoice whose payment failed at once is issued as VOID. */
-export function issued({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'status'>): SystemChange {
+export function issueChange({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'status'>): SystemChange {
   const description =
     status === 'VOID'
       ? `Issue a ${type} invoice: void, because its payment has failed`
@@ -12,7 +12,7 @@ export function issued({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'stat
   return { action: 'issueInvoice', resourceType: 'invoice', resourceId: id, description };
 }
 
-export function numbered({ invoiceId, number }: AssignedNumber): SystemChange {
+export function numberingChange({ invoiceId, number }: AssignedNumber): SystemChange {
   const description = `Number an invoice: ${number}`;
   return { action: 'numberInvoice', resourceType: 'invoice', resourceId: invoiceId, description };
 }

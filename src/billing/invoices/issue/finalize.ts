@@ -15,7 +15,7 @@ import { lockBalances } from '../../../store/invoices/balance-deductions.ts';
 import { existingInvoiceIds } from '../../../store/invoices/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../../store/jobs/jobs.ts';
 import type { FinalizedInvoice } from '../../invoice-log/invoice-log.ts';
-import { issued as issuedChange } from '../../invoice-log/system-changes.ts';
+import { issueChange } from '../../invoice-log/system-changes.ts';
 import { finalizationJob } from '../../invoice-queue/finalization.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import { type BegunRun, beginRun, computeRun, type RunContext } from '../compute/compute-run.ts';
@@ -127,7 +127,7 @@ function preparedInvoices(
         next.map((target) => finalizationJob(target, deps.gracePeriodHours)),
       );
     },
-    changes: () => issued.map(issuedChange),
+    changes: () => issued.map(issueChange),
     committed: () => deps.invoiceLog.finalized(issued),
   };
 }
