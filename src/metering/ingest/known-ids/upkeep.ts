@@ -152,14 +152,14 @@ class RunUpkeep implements Upkeep {
     try {
       await this.note();
     } catch (error) {
-      await this.#takeBack(spilled.run);
+      await this.#discardRun(spilled.run);
       throw error;
     }
     await dropSpilled(recent, spilled, this.#nowSeconds);
   }
 
   /** The ids of the newest run are still in memory. */
-  async #takeBack(run: Run): Promise<void> {
+  async #discardRun(run: Run): Promise<void> {
     this.#options.runs.remove(run);
     await this.#remove([run]);
   }
