@@ -93,7 +93,7 @@ async function createParts(
     ...contextInLane(context, 'evaluation'),
     isShared,
     ingest: (body) => ingestion.ingestEvents(body),
-    ingestSettled: () => ingest.settled(),
+    ingestSettled: () => ingest.drained(),
     granted: (all) => work.evaluations.granted(all),
   });
   running.add('jobs', holds);

@@ -72,7 +72,7 @@ export interface BatchWriter {
    */
   append(rows: RowsToWrite, onFailed: () => void): Promise<void>;
   /** Resolves when all appended rows are on disk; rejects if some of them failed. */
-  settled(): Promise<void>;
+  drained(): Promise<void>;
   /** The encoded rows that were appended first among those not on disk yet; null if there are none. */
   oldest(): Buffer | null;
   /** Appended rows and bytes that are not on disk yet, and the number of inserts. */
@@ -132,7 +132,7 @@ class GroupCommit implements BatchWriter {
     return batch.durable;
   }
 
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all([this.#writing?.durable, this.#open?.durable]);
   }
 

@@ -109,7 +109,7 @@ export interface Ingest {
   /** Calls `observe` with the duration in seconds of every lookup of possibly known ids. */
   observeLookups(observe: (seconds: number) => void): void;
   /** Resolves when the events currently being written are on disk, or have failed. */
-  settled(): Promise<void>;
+  drained(): Promise<void>;
   /** Resolves when no known ids are being moved from memory to their files, and no files are being merged. */
   tidied(): Promise<void>;
   /** Refuses new events and resolves when the accepted ones are in ClickHouse, or it refuses them. */

@@ -80,12 +80,12 @@ export function createIngest(options: IngestOptions): Ingest {
     ...{ clickhouse, windowDays, log, older: options.olderIds },
     stored: async () => {
       // The ids of failed rows are released.
-      await writer.settled().catch(() => {});
+      await writer.drained().catch(() => {});
       await blocks?.visible(null);
     },
     startAfter: (seconds) => encoder.startAfter(seconds * 1_000_000 - 1),
   });
-  const sharing = createSharing({ ...options, index: knownIds, settled: () => writer.settled() });
+  const sharing = createSharing({ ...options, index: knownIds, drained: () => writer.drained() });
   let unsureBytes = 0;
   const tidying = createPoll({
     name: 'known ids',
@@ -182,7 +182,7 @@ export function createIngest(options: IngestOptions): Ingest {
     // Only after the new events are in their batch, so that a failure here does not affect them.
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be in flight: it must be on disk before the answer is 200.
-    const durable = duplicates > 0 ? writer.settled() : written;
+    const durable = duplicates > 0 ? writer.drained() : written;
     const watched = watchedEvents(watches?.events, rows, events.fresh, () => encoder.pass(now));
     return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh), watched };
   }
@@ -278,7 +278,7 @@ export function createIngest(options: IngestOptions): Ingest {
       const known = await knownAmong(knownIds, clock, transactionIds);
       if (known.length === 0) return new Set();
       // Ids of rows being written are written by now, or are no longer known.
-      await writer.settled().catch(() => {});
+      await writer.drained().catch(() => {});
       return new Set(await knownAmong(knownIds, clock, known));
     },
     completeUpTo() {
@@ -298,7 +298,7 @@ export function createIngest(options: IngestOptions): Ingest {
       failedLogInserts: blocks?.stats().failedInserts ?? 0,
       ...sharing.stats(),
     }),
-    settled: () => writer.settled().catch(() => undefined),
+    drained: () => writer.drained().catch(() => undefined),
     observeLookups: (observe) => knownIds.observeLookups(observe),
     tidied: () => knownIds.idle(),
     async close() {

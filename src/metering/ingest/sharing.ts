@@ -19,7 +19,7 @@ export interface SharingOptions {
   /** Interval of polling; absent: no polling. */
   readonly tailIntervalMs?: number | undefined;
   /** Resolves when everything that this process has accepted is on disk; rejects if some of it failed. */
-  readonly settled: () => Promise<void>;
+  readonly drained: () => Promise<void>;
   readonly log: {
     error(fields: Readonly<Record<string, unknown>>, message: string): void;
     warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -120,9 +120,9 @@ class FollowedInserts implements Sharing {
 
   async reconcile(hashes: ReadonlySet<number>): Promise<void> {
     if (hashes.size === 0) return;
-    const { clickhouse, clock, cluster, windowDays, settled, log } = this.#options;
+    const { clickhouse, clock, cluster, windowDays, drained, log } = this.#options;
     // One of our own copies may still be in flight; a failed one is no copy.
-    await settled().catch(() => {});
+    await drained().catch(() => {});
     const removed = await reconcileCopies({ clickhouse, cluster, windowDays, now: clock.now() }, hashes);
     if (removed.length === 0) return;
     this.#conflictsRemoved += removed.length;

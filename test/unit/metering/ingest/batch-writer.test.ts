@@ -132,7 +132,7 @@ describe('group commit', () => {
 
   it('group commit is settled at once when nothing waits', async () => {
     const { writer, inserts } = createWriter();
-    const settled = stateOf(writer.settled());
+    const settled = stateOf(writer.drained());
     await settle();
     expect(settled.value).toBe('durable');
     expect(inserts).toEqual([]);
@@ -143,7 +143,7 @@ describe('group commit', () => {
     void writer.append(rows('a\n'), nothing);
     await settle();
     void writer.append(rows('b\n'), nothing);
-    const settled = stateOf(writer.settled());
+    const settled = stateOf(writer.drained());
     inserts[0]?.succeed();
     await settle();
     expect(settled.value).toBe('waiting');
@@ -156,7 +156,7 @@ describe('group commit', () => {
     const { writer, inserts } = createWriter();
     void writer.append(rows('a\n'), nothing);
     await settle();
-    const settled = stateOf(writer.settled());
+    const settled = stateOf(writer.drained());
     inserts[0]?.fail(new Error('no'));
     await settle();
     expect(settled.value).toBe('unavailable');
