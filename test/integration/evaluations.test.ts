@@ -23,16 +23,16 @@ test('usage that came while nobody was watched is evaluated for those who are wh
   const { usage } = evaluations;
   expect(usage.isWatching()).toBe(false);
   usage.stored(null);
-  await evaluations.settled();
+  await evaluations.caughtUp();
   expect(evaluated).toEqual([]);
 
   await db.transaction((tx) => noteCustomerChanges(tx, [customerId]));
-  await evaluations.settled();
+  await evaluations.caughtUp();
   expect(usage.isWatching()).toBe(true);
   expect(evaluated).toEqual([customerId]);
 
   usage.stored(null);
-  await evaluations.settled();
+  await evaluations.caughtUp();
   expect(evaluated).toEqual([customerId, customerId]);
   await close();
 });
@@ -58,7 +58,7 @@ test('many customers are evaluated in the order of their aliases, in which their
     },
   ]);
   await db.transaction((tx) => noteCustomerChanges(tx, [...byAlias.keys()]));
-  await evaluations.settled();
+  await evaluations.caughtUp();
   expect(evaluated).toEqual([...byAlias.values()].sort());
   await close();
 });

@@ -67,21 +67,21 @@ export function createBackgroundWork(context: JobsContext, unmatchedEveryMs?: nu
 export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
   return {
     async advance(to, jobs) {
-      await evaluations.settled();
+      await evaluations.caughtUp();
       const now = await sandbox.advance(to, jobs);
       evaluations.markAll();
-      await evaluations.settled();
+      await evaluations.caughtUp();
       return now;
     },
   };
 }
 
 /** Invoices issued by a move of the clock have their first delivery attempt before the move returns. */
-export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'settled'>): SandboxClock {
+export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'caughtUp'>): SandboxClock {
   return {
     async advance(to, jobs) {
       const now = await sandbox.advance(to, jobs);
-      await deliveries.settled();
+      await deliveries.caughtUp();
       return now;
     },
   };

@@ -36,7 +36,7 @@ export interface DeliveryStats extends DeliveryFigures {
 export interface Deliveries {
   start(): void;
   /** Resolves when every due delivery has had its first attempt, or after a minute. */
-  settled(): Promise<void>;
+  caughtUp(): Promise<void>;
   /** Counts of the store are as of the last read, a few seconds ago. */
   stats(): DeliveryStats;
   /** Attempts stop after their current step, and are resumed after the next start. */
@@ -112,7 +112,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
 
   return {
     start: poll.start,
-    settled: () => untilAttempted(deps, poll, () => isClosed),
+    caughtUp: () => untilAttempted(deps, poll, () => isClosed),
     stats: () => ({ ...upkeep.figures(), attempts }),
     async close() {
       isClosed = true;

@@ -44,7 +44,7 @@ export interface Evaluations {
    * Resolves when everything that was marked or changed before has been evaluated, if possible: failures are logged,
    * and retried later.
    */
-  settled(): Promise<void>;
+  caughtUp(): Promise<void>;
   figures(): EvaluationFigures;
   /** Begins with a sweep. */
   start(): void;
@@ -121,7 +121,7 @@ export function createEvaluations(
     usage: usageWatch(watchedUsage, queue, reads.names),
     granted: (holds) => markGranted(list, holds),
     markAll: () => queue.mark(list.customerIds()),
-    settled: () => settle({ log, isPaused, queue, reads }),
+    caughtUp: () => settle({ log, isPaused, queue, reads }),
     figures: () => ({ ...queue.figures(), watched: list.size }),
     start() {
       const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
