@@ -37,19 +37,19 @@ export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, 
   const done = () => {
     isRunning = false;
   };
-  const settled = written.then(done, done);
+  const ended = written.then(done, done);
   const endQuery = async () => {
     while (isRunning) {
       // If this fails, the query ends by its own timeout.
       await endQueries(`Settings['log_comment'] = ${name}`).catch(() => {});
-      await Promise.race([settled, setTimeout(END_AGAIN_MS)]);
+      await Promise.race([ended, setTimeout(END_AGAIN_MS)]);
     }
   };
   to.once('close', () => void endQuery());
   try {
     await pipeline(growingFile(file, written), to);
   } finally {
-    await settled;
+    await ended;
     await file.close();
     await rm(path, { force: true });
   }

@@ -46,7 +46,7 @@ export async function countedAnswer(
       share.release();
       throw error;
     });
-    if (answer !== null) return settled(answer, share);
+    if (answer !== null) return withItsShare(answer, share);
     share.release();
     bytes = Math.max(bytes + STEP_BYTES, counter.bytes * NEXT_SHARE);
   }
@@ -67,7 +67,7 @@ async function madeWithin(counter: Counter, make: () => Promise<Answer>): Promis
   }
 }
 
-function settled(answer: Answer, share: MemoryShare): CountedAnswer {
+function withItsShare(answer: Answer, share: MemoryShare): CountedAnswer {
   const { body } = answer;
   const isWhole = typeof body === 'string' || body instanceof Uint8Array;
   if (share.bytes() === 0 || !isWhole || body.length <= SMALL_BYTES) {

@@ -58,14 +58,14 @@ export function restatedCalls(taken: readonly TakenSpan[], stored: readonly Coun
   const nodes = nodesOf(taken, stored);
   for (const node of nodes.values()) findOuter(node, nodes);
   const warnings = new Map<Span, string>();
-  const settled = insideFirst([...nodes.values()].filter(({ call }) => call !== null));
-  for (const node of settled) settle(node, warnings);
+  const ordered = insideFirst([...nodes.values()].filter(({ call }) => call !== null));
+  for (const node of ordered) settle(node, warnings);
   const spans = new Set<Span>();
   for (const node of nodes.values()) {
     if (node.span !== null && !node.hasCounts && (node.isBesideCounts || isAttempt(node.span)))
       spans.add(node.span);
   }
-  leaveOut(settled.reverse(), spans);
+  leaveOut(ordered.reverse(), spans);
   warnOfUnlinked(nodes, stored, spans, warnings);
   return { spans, warnings };
 }

@@ -57,14 +57,14 @@ async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   try {
     for await (const whole of source) {
       for (let at = 0; at < whole.length; at += GZIP_CHUNK_BYTES) {
-        await settled(gunzip, (done) => gunzip.write(whole.subarray(at, at + GZIP_CHUNK_BYTES), done));
+        await stepDone(gunzip, (done) => gunzip.write(whole.subarray(at, at + GZIP_CHUNK_BYTES), done));
         yield* ready.splice(0);
         if (error !== null) throw error;
         // Zero padding after the last member, written by some programs.
         if (isAtEnd) return;
       }
     }
-    await settled(gunzip, () => gunzip.end());
+    await stepDone(gunzip, () => gunzip.end());
     yield* ready.splice(0);
     if (error !== null) throw error;
   } finally {
@@ -73,7 +73,7 @@ async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 }
 
 /** Resolves when the step is done, or the stream has ended or failed. */
-function settled(gunzip: Gunzip, step: (done: () => void) => void): Promise<void> {
+function stepDone(gunzip: Gunzip, step: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       for (const event of ['end', 'error']) gunzip.off(event, done);
