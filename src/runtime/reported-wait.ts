@@ -18,11 +18,11 @@ export async function reportedWait<Result>(
   { what, say, afterMs = REPORTED_AFTER_MS }: ReportedWait,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const since = performance.now();
+  const startedMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const sayIn = (ms: number) => {
     timer = setTimeout(() => {
-      say(`the start waits for ${what}, for ${Math.round((performance.now() - since) / SECOND_MS)} s now`);
+      say(`the start waits for ${what}, for ${Math.round((performance.now() - startedMs) / SECOND_MS)} s now`);
       sayIn(REPORTED_EVERY_MS);
     }, ms);
     timer.unref();

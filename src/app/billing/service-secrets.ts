@@ -23,8 +23,8 @@ const KEY_BYTES = 32;
 
 /** The first start that may seal also seals stored secrets. */
 export async function createServiceSecrets({ config, db, log }: SecretsParts): Promise<Secrets> {
-  const since = await serviceKeySince(db, 'opens_sealed_secrets', randomBytes(KEY_BYTES));
-  const seals = config.databaseUrl === undefined || Date.now() - since >= DAY_MS;
+  const keySince = await serviceKeySince(db, 'opens_sealed_secrets', randomBytes(KEY_BYTES));
+  const seals = config.databaseUrl === undefined || Date.now() - keySince >= DAY_MS;
   const secrets = createSecrets(config.secretsKey, { seals });
   if (config.secretsKey === undefined || !seals) return secrets;
   const sealed = (await sealWebhookSecrets(db, secrets)) + (await sealReceiverSecrets(db, secrets));

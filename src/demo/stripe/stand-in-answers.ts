@@ -16,8 +16,8 @@ export function pageOf<Item extends { id: string; customer: string; created: num
   toJson: (item: Item) => unknown,
 ): unknown {
   const customer = query.get('customer');
-  const since = Number(query.get('created[gte]') ?? 0);
-  const own = all.filter((one) => (customer === null || one.customer === customer) && one.created >= since);
+  const createdFrom = Number(query.get('created[gte]') ?? 0);
+  const own = all.filter((one) => (customer === null || one.customer === customer) && one.created >= createdFrom);
   return listJson(own.toReversed(), query, path, toJson);
 }
 

@@ -31,7 +31,7 @@ export interface Turns {
 }
 
 interface Waiting {
-  readonly since: number;
+  readonly queuedMs: number;
   resolve(): void;
   reject(refusal: Refusal): void;
 }
@@ -75,7 +75,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   function refuseLate(): void {
     const oldest = performance.now() - waitMs;
     for (const one of waiting) {
-      if (one.since > oldest) return;
+      if (one.queuedMs > oldest) return;
       waiting.delete(one);
       one.reject(overloaded());
     }
@@ -91,7 +91,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       if (!isTaken && waiting.size === 0 && hasRoom()) return null;
       checkLength();
       return new Promise((resolve, reject) => {
-        waiting.add({ since: performance.now(), resolve, reject });
+        waiting.add({ queuedMs: performance.now(), resolve, reject });
         next();
       });
     },

@@ -57,7 +57,7 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
   const endpoints = new Map<string, Lane & { readonly queue: SerialQueue }>();
 
   /** The first request of its endpoint waits until both lanes have room. */
-  async function first(own: Lane, since: number): Promise<Sent> {
+  async function first(own: Lane, queuedMs: number): Promise<Sent> {
     for (;;) {
       const now = performance.now();
       const at = Math.max(restUntil, nextOf(own, now), nextOf(all, now));
@@ -67,7 +67,7 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
         all.sent.push(request);
         return request;
       }
-      if (at - since > WAIT_MAX_MS) throw tooMany(at - now);
+      if (at - queuedMs > WAIT_MAX_MS) throw tooMany(at - now);
       await pause(Math.max(at - now, 1));
     }
   }
@@ -80,14 +80,14 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
         queue: createSerialQueue('requests to Stripe'),
       };
       endpoints.set(endpoint, own);
-      const since = performance.now();
+      const queuedMs = performance.now();
       const wait =
         Math.max(own.queue.figures().waiting / each, waiting / account) * WINDOW_MS +
-        Math.max(restUntil - since, 0);
+        Math.max(restUntil - queuedMs, 0);
       if (wait > WAIT_MAX_MS) throw tooMany(wait);
       waiting += 1;
       const request = await own.queue
-        .run(() => first(own, since))
+        .run(() => first(own, queuedMs))
         .finally(() => {
           waiting -= 1;
         });
