@@ -34,7 +34,7 @@ export interface LoadResult {
   /** Connections that ended before their answer. */
   readonly resets: number;
   readonly bytesPerEvent: number;
-  /** Latencies of accepted requests only, if refused ones are sent again: from the sending that was
+  /** Latencies of accepted requests only, if refused ones are sent again: from the sending that was accepted. */
   readonly latencyMs: {
     readonly p50: number;
     readonly p90: number;
