@@ -22,7 +22,9 @@ export async function reportedWait<Result>(
   let timer: NodeJS.Timeout | undefined;
   const sayIn = (ms: number) => {
     timer = setTimeout(() => {
-      say(`the start waits for ${what}, for ${Math.round((performance.now() - startedMs) / SECOND_MS)} s now`);
+      say(
+        `the start waits for ${what}, for ${Math.round((performance.now() - startedMs) / SECOND_MS)} s now`,
+      );
       sayIn(REPORTED_EVERY_MS);
     }, ms);
     timer.unref();

@@ -77,7 +77,10 @@ export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations)
 }
 
 /** Invoices issued by a move of the clock have their first delivery attempt before the move returns. */
-export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'caughtUp'>): SandboxClock {
+export function withDeliveries(
+  sandbox: SandboxClock,
+  deliveries: Pick<Deliveries, 'caughtUp'>,
+): SandboxClock {
   return {
     async advance(to, jobs) {
       const now = await sandbox.advance(to, jobs);

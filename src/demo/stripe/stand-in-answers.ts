@@ -17,7 +17,9 @@ export function pageOf<Item extends { id: string; customer: string; created: num
 ): unknown {
   const customer = query.get('customer');
   const createdFrom = Number(query.get('created[gte]') ?? 0);
-  const own = all.filter((one) => (customer === null || one.customer === customer) && one.created >= createdFrom);
+  const own = all.filter(
+    (one) => (customer === null || one.customer === customer) && one.created >= createdFrom,
+  );
   return listJson(own.toReversed(), query, path, toJson);
 }
 
