@@ -30,10 +30,10 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       '/console': 'No event happened in the last 30 days',
       '/console/customers': 'There is no customer yet',
       '/console/month-end': 'No contract has an invoice in this month',
-      '/console/metrics': 'There is no metric yet',
+      '/console/metrics': 'No metrics yet',
       '/console/ask': 'No query is saved yet',
       '/console/prices': 'There is no rate card yet',
-      '/console/events': 'No event fits',
+      '/console/events': 'No events match',
       '/console/system?view=webhooks': 'No webhooks yet',
     };
     for (const [path, text] of Object.entries(expected)) {

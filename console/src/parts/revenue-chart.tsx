@@ -133,7 +133,7 @@ function RevenueFacts(props: {
         </Fact>
       )}
       <Fact
-        label={isOver ? present : `${present}, with what is due by its end`}
+        label={isOver ? present : `${present}, including amounts due by its end`}
         note={isOver && growth !== null ? `${growth} against ${former}` : undefined}
       >
         <Money amount={totals[0]} unit={unit} />

@@ -21,7 +21,7 @@ export function UsageSeries({
   const series = useMemo(() => seriesOf(rows, starts), [rows, starts]);
   if (series.length === 0)
     return (
-      <Empty>There is no usage of this metric in this time. Choose another metric or a longer time.</Empty>
+      <Empty>No usage of this metric in this time range. Choose another metric or a longer range.</Empty>
     );
   return (
     <Chart

@@ -53,14 +53,14 @@ export function Ask() {
       <Query text={text} setText={setText} answer={answer} />
       <Section title="Answer" aside={<Shown show={show} />}>
         {sql === undefined ? (
-          <Empty>Press Run, or Ctrl and Enter in the editor. The address of the answer can be sent.</Empty>
+          <Empty>Press Run, or Ctrl and Enter in the editor. Share the address to share the result.</Empty>
         ) : answer.isFetching ? (
           <Progress label="The query is running" done={0} />
         ) : answer.isError ? (
           placeOf(answer.error) === null ? (
             <Failure error={answer.error} again={() => void answer.refetch()} />
           ) : (
-            <Empty>The query has a mistake, which is marked in the editor.</Empty>
+            <Empty>The query has an error, which is marked in the editor.</Empty>
           )
         ) : answer.data === undefined ? null : (
           <Result answer={answer.data} show={show} />

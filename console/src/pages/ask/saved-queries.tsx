@@ -29,7 +29,7 @@ export function SavedQueries({ sql }: { readonly sql: string | undefined }) {
         {(queries) =>
           queries.length === 0 ? (
             <Empty>
-              No query is saved yet. Give the one below a name, and everybody who may read finds it here.
+              No query is saved yet. Give the one below a name, and everybody with read access finds it here.
             </Empty>
           ) : (
             <ul className={styles.queries}>
@@ -102,7 +102,7 @@ function SaveAs({ sql, saved }: { readonly sql: string; readonly saved: SavedQue
               await readAgain();
             }}
           >
-            <p>Nobody finds it in the list any more. Its text stays in the editor.</p>
+            <p>It is removed from the list for everybody. Its text stays in the editor.</p>
           </Confirm>
         )}
       </Filters>

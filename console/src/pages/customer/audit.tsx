@@ -13,7 +13,7 @@ export function Audit({ customerId }: { readonly customerId: string }) {
       <Loaded query={query} what="the audit log">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>Nothing of the customer itself was changed.</Empty>
+            <Empty>The customer itself was never changed.</Empty>
           ) : (
             <AuditTable entries={data} />
           )

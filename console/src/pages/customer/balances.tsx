@@ -34,7 +34,7 @@ export function Balances({ customerId }: { readonly customerId: string }) {
     <Loaded query={query} what="balances">
       {({ data }) =>
         data.length === 0 ? (
-          <Empty>This customer has no commit and no credit. Usage is billed as it is.</Empty>
+          <Empty>This customer has no commits or credits. All usage is billed.</Empty>
         ) : (
           <>
             <Section
@@ -162,7 +162,7 @@ function Order({
       <Loaded query={query} what="the order">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>No balance is open now, so nothing is drawn down.</Empty>
+            <Empty>No balance is active, so nothing is drawn down.</Empty>
           ) : (
             <Table
               label="Order of drawdown"
@@ -205,7 +205,7 @@ function BurnDown({ balance }: { readonly balance: Balance }) {
   return (
     <Section title={nameOf(balance)}>
       {entries.length === 0 ? (
-        <Empty>Its ledger has no entry yet.</Empty>
+        <Empty>No ledger entries yet.</Empty>
       ) : (
         <>
           <Chart

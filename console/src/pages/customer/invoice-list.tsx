@@ -100,7 +100,7 @@ export function InvoiceList({ customerId }: { readonly customerId: string }) {
       <Loaded query={query} what="invoices">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>There is no such invoice. A contract makes one for each billing period.</Empty>
+            <Empty>No invoice matches. A contract creates one for each billing period.</Empty>
           ) : (
             <InvoiceTable label="Invoices" invoices={data} />
           )

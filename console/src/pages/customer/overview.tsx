@@ -29,7 +29,7 @@ export function Overview({ customerId }: { readonly customerId: string }) {
         <Loaded query={drafts} what="drafts">
           {({ data }) =>
             data.length === 0 ? (
-              <Empty>No contract of this customer bills anything at present.</Empty>
+              <Empty>This customer has no running drafts.</Empty>
             ) : (
               <InvoiceTable label="Running drafts" invoices={data} />
             )
@@ -69,7 +69,7 @@ function Grants({
               <Fact
                 key={id}
                 label={name ?? product.name}
-                note={isOwed ? `until ${lastDayText(end)}; what is missing is billed` : type.toLowerCase()}
+                note={isOwed ? `until ${lastDayText(end)}; the shortfall is billed` : type.toLowerCase()}
               >
                 {balance === undefined ? '–' : <Money amount={balance} unit={credit_type} />}
               </Fact>

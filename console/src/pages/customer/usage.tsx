@@ -24,7 +24,7 @@ export function Usage({ customerId }: { readonly customerId: string }) {
     <Loaded query={query} what="metrics">
       {({ data }) =>
         data.length === 0 ? (
-          <Empty>There is no metric yet: usage is shown by metric.</Empty>
+          <Empty>No metrics yet. Usage is shown by metric.</Empty>
         ) : (
           <UsageOf customerId={customerId} metrics={data} />
         )

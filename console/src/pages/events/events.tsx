@@ -114,7 +114,7 @@ function Unmatched() {
   if (data === undefined || data.data.length === 0) return null;
   return (
     <Section title="Events that belong to no customer">
-      <p>Of the last 35 days. Nothing bills them until a customer has the id as an alias.</p>
+      <p>From the last 35 days. They are not billed until a customer has the id as an alias.</p>
       <Table
         label="Events that belong to no customer"
         columns={UNMATCHED_COLUMNS}
@@ -178,7 +178,7 @@ function List() {
       <Loaded query={query} what="events">
         {({ data: rows }) =>
           rows.length === 0 ? (
-            <Empty>No event fits. Choose a longer time, or another customer or type.</Empty>
+            <Empty>No events match. Choose a longer time, or another customer or type.</Empty>
           ) : (
             <Table
               label="Events"

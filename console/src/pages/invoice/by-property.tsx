@@ -30,7 +30,7 @@ export function ByProperty({
     <>
       <PropertyForm invoice={invoice} property={property} />
       {property === undefined ? (
-        <Empty>Name a property of events, such as one that invoices are not grouped by.</Empty>
+        <Empty>Enter a property of events. Invoices need not be grouped by it.</Empty>
       ) : (
         <Regrouped invoice={invoice} property={property} />
       )}
@@ -123,7 +123,7 @@ function SpendTable(props: {
   return (
     <>
       <Table label={`Spend by ${property}`} columns={columns} rows={rows} keyOf={({ key }) => key} />
-      <p className="soft small">Before commits and credits: what a balance pays for is in it.</p>
+      <p className="soft small">Before commits and credits: amounts that balances pay are included.</p>
     </>
   );
 }

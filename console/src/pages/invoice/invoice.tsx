@@ -221,7 +221,7 @@ function ChangeView({ invoice }: { readonly invoice: Invoice }) {
     { params: { customer_id }, query: { contract_id, status: 'FINALIZED', limit: '100', sort: 'date_desc' } },
     { enabled: start_timestamp !== undefined },
   );
-  if (start_timestamp === undefined) return <Empty>A scheduled invoice has no invoice before it.</Empty>;
+  if (start_timestamp === undefined) return <Empty>Scheduled invoices have no previous invoice.</Empty>;
   return (
     <Loaded query={before} what="the invoice before">
       {({ data }) => {

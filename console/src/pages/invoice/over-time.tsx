@@ -49,7 +49,7 @@ export function OverTime({ invoice, size }: { readonly invoice: Invoice; readonl
     },
   });
   if (starting_on === undefined)
-    return <Empty>A scheduled invoice is of one day, so it has no course of time.</Empty>;
+    return <Empty>A scheduled invoice covers one day, so it has no breakdown over time.</Empty>;
   return (
     <>
       <Switch
@@ -82,8 +82,7 @@ function Breakdown(props: {
     [windows],
   );
   const series = useMemo(() => seriesOf(windows, starts, unit.id), [windows, starts, unit.id]);
-  if (series.length === 0)
-    return <Empty>Nothing of this invoice happened in time: there is no usage on it.</Empty>;
+  if (series.length === 0) return <Empty>This invoice has no usage to break down over time.</Empty>;
   const total = sum(windows.map((each) => each.total));
   return (
     <>

@@ -226,7 +226,7 @@ function Save({ draft }: { readonly draft: Draft }) {
         >
           Save
         </button>
-        <span className="soft small">A definition never changes: what is saved is a new metric.</span>
+        <span className="soft small">Definitions never change: saving creates a new metric.</span>
       </Filters>
       {error === null ? null : <Failure error={error} />}
     </>

@@ -50,7 +50,7 @@ export function MetricForm({ form, problem, onChange }: FormProps) {
             />
           </Field>
         )}
-        <Field label="Event types, separated by commas; none: all">
+        <Field label="Event types, separated by commas; empty: all">
           <input
             value={form.eventTypes}
             size={30}

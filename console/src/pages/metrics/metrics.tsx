@@ -85,7 +85,7 @@ function MetricList() {
       <Loaded query={query} what="metrics">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>There is no metric yet. Write one below, preview it and save it.</Empty>
+            <Empty>No metrics yet. Define one below, preview it and save it.</Empty>
           ) : (
             <Table label="Metrics" stacks columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
           )

@@ -133,7 +133,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function Totals({ rows }: { readonly rows: readonly Row[] }) {
-  if (rows.length === 0) return <Empty>There is no usage of this metric in this time.</Empty>;
+  if (rows.length === 0) return <Empty>No usage of this metric in this time range.</Empty>;
   return (
     <Table
       label="Usage of the whole time"

@@ -57,9 +57,7 @@ export function RateEditor(props: RateEditorProps) {
         <OnePrice edited={edited} catalogue={catalogue} set={setEdited} />
       )}
       <Extras edited={edited} catalogue={catalogue} set={setEdited} />
-      {place.commit === undefined ? null : (
-        <p className="soft small">The price at which commits draw stays as it is.</p>
-      )}
+      {place.commit === undefined ? null : <p className="soft small">The commit price does not change.</p>}
       <Filters>
         <button type="submit">Put into the draft</button>
         {isInDraft ? (

@@ -36,7 +36,7 @@ export function AuditLog() {
       <AuditFilters />
       <Loaded query={query} what="the audit log">
         {({ data }) =>
-          data.length === 0 ? <Empty>Nothing was changed in this time.</Empty> : <AuditTable entries={data} />
+          data.length === 0 ? <Empty>No changes in this time range.</Empty> : <AuditTable entries={data} />
         }
       </Loaded>
     </Section>

@@ -97,7 +97,7 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
       <Loaded query={query} what="deliveries">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>No such delivery. They are kept for 30 days.</Empty>
+            <Empty>No deliveries match. Deliveries are kept for 30 days.</Empty>
           ) : (
             <Table label="Deliveries" columns={columns} rows={data} keyOf={({ message_id }) => message_id} />
           )
