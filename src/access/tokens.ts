@@ -6,13 +6,14 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
-import type { Instant } from '../core/time.ts';
+import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { TokenScope } from '../core/token-scopes.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
+import { createSerialQueue } from '../runtime/serial-queue.ts';
 import { findTokenBySha256, noteUses, type Token } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import { asIdentification } from '../store/base/request-unit.ts';
 import { createTokenLookup } from './token-lookup.ts';
-import { createTokenUses } from './token-uses.ts';
 
 /** The caller of a request. */
 export interface Actor {
@@ -84,4 +85,50 @@ export function hashToken(text: string): string {
 /** 24 random bytes. */
 export function newTokenText(): string {
   return `th_${randomBytes(24).toString('base64url')}`;
+}
+
+const FLUSH_INTERVAL_MS = 10 * SECOND_MS;
+
+interface TokenUses {
+  note(tokenId: string, at: Instant): void;
+  /** Resolves when the recorded uses are written, or could not be: then they are kept for the next flush. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** When tokens were last used, written in batches a few seconds late. A crash loses the uses of the last seconds only. */
+function createTokenUses(deps: { write(uses: ReadonlyMap<string, Instant>): Promise<void> }): TokenUses {
+  let noted = new Map<string, Instant>();
+  const writes = createSerialQueue('uses of tokens');
+
+  async function write(): Promise<void> {
+    if (noted.size === 0) return;
+    const uses = noted;
+    noted = new Map();
+    try {
+      await deps.write(uses);
+    } catch {
+      // PostgreSQL is unavailable: newer uses take precedence over pending ones.
+      noted = new Map([...uses, ...noted]);
+    }
+  }
+
+  const flush = () => writes.run(write);
+  const poll = createPoll({
+    name: 'uses of tokens',
+    intervalMs: FLUSH_INTERVAL_MS,
+    work: flush,
+    onFailure: ignoreFailure,
+  });
+  poll.start();
+  return {
+    note(tokenId, at) {
+      noted.set(tokenId, at);
+    },
+    flush,
+    async close() {
+      await poll.close();
+      await flush();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The month of an invoice (docs/explanation/invoices.md, "Months"): each invoice is in exactly one. `invoiceMonth` in
- * store/invoices/invoice-months.ts is the same rule for PostgreSQL.
+ * The month of an invoice (docs/explanation/invoices.md, "Months"): each invoice is in exactly one. `timeConditions` in
+ * store/invoices/invoice-lists.ts is the same rule for PostgreSQL.
  */
 import type { InvoiceType } from './invoice.ts';
 import { floorToMonth, formatInstant, type Instant, type Interval } from './time.ts';

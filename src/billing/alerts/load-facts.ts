@@ -3,20 +3,22 @@
  * of their alerts. Values that no alert needs are not loaded.
  */
 import { type Alert, subjectRule } from '../../core/alerts.ts';
-import type { CustomFieldsById } from '../../core/custom-fields.ts';
-import { sum } from '../../core/decimal.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
+import { type Decimal, sum } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { contains, type Instant } from '../../core/time.ts';
-import type { AlertFacts } from '../../rating/alerts/facts.ts';
+import { type Invoice, isUsageLine } from '../../core/invoice.ts';
+import { contains, DAY_MS, type Instant } from '../../core/time.ts';
+import type { AlertFacts, ChargeFact, InvoiceFact } from '../../rating/alerts/facts.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { issuedSince } from '../../store/invoices/invoice-lists.ts';
 import { outstandingHolds } from '../balance-queries/outstanding-holds.ts';
 import { isShared, loadDrawingContracts } from '../balances/drawing-contracts.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
-import { computedDrafts, NO_DRAFTS } from './drafts.ts';
+import { type AlertDrafts, computedDrafts, NO_DRAFTS } from './drafts.ts';
 import { loadGrantFacts } from './grant-facts.ts';
-import { loadInvoiceFacts } from './invoice-facts.ts';
 import { loadUsageFacts } from './usage-facts.ts';
 
 type Facts = ReturnType<typeof subjectRule>['facts'];
@@ -109,4 +111,53 @@ async function loadFields(
     alerts.some(({ filters }) => filters.customFieldFilters.length > 0 || filters.specifiers.length > 0),
   );
   return loadCustomFields(db, isNeeded ? objects.map(({ id }) => id) : []);
+}
+
+interface InvoiceSources {
+  readonly customerIds: readonly string[];
+  readonly drafts: AlertDrafts;
+  readonly fields: CustomFieldsById;
+  readonly now: Instant;
+}
+
+/**
+ * The invoices that alerts are compared with, by customer: drafts of usage, and those issued within a day. A scheduled
+ * invoice counts from its date on, when it is issued.
+ */
+async function loadInvoiceFacts(
+  db: Database | Transaction,
+  { customerIds, drafts, fields, now }: InvoiceSources,
+): Promise<Map<string, InvoiceFact[]>> {
+  const issued = await issuedSince(db, customerIds, now - DAY_MS);
+  const facts = [
+    ...drafts.drafts.map(({ target: { period }, draft: { invoice } }) => ({
+      customerId: invoice.customerId,
+      fact: {
+        ...headOf(invoice, fields),
+        currentSince: contains(period, now) ? period.countedFrom : null,
+        charges: invoice.lines.flatMap(chargeFacts),
+      },
+    })),
+    ...issued.map((invoice) => ({
+      customerId: invoice.customerId,
+      fact: { ...headOf(invoice, fields), currentSince: null, charges: [] },
+    })),
+  ];
+  const byCustomer = groupBy(facts, ({ customerId }) => customerId);
+  return new Map([...byCustomer].map(([id, own]) => [id, own.map(({ fact }) => fact)]));
+}
+
+/** Before balances pay: applied lines are left out. */
+function chargeFacts(line: Invoice['lines'][number]): ChargeFact[] {
+  if (!isUsageLine(line) || line.type === 'applied') return [];
+  const { creditTypeId, presentationGroupValues, pricingGroupValues, total } = line;
+  return [{ creditTypeId, groups: { ...presentationGroupValues, ...pricingGroupValues }, total }];
+}
+
+function headOf(
+  { id, type, contractId, creditTypeId, total }: Omit<Invoice, 'lines'>,
+  fields: CustomFieldsById,
+): Pick<InvoiceFact, 'id' | 'type' | 'contractFields' | 'totals'> {
+  const totals: ReadonlyMap<string, Decimal> = new Map([[creditTypeId, total]]);
+  return { id, type, contractFields: customFieldsOf(fields, contractId), totals };
 }

@@ -1,6 +1,6 @@
 /** Provisions a customer: creates a contract from a package (docs/explanation/packages.md, "Provisioning"). */
 
-import type { CustomFieldsById } from '../../core/custom-fields.ts';
+import type { CustomFieldEntity, CustomFields, CustomFieldsById } from '../../core/custom-fields.ts';
 import { type FieldPath, invalid, notFound, Refusal, words } from '../../core/errors.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
@@ -9,10 +9,11 @@ import { formatInstant, type Instant } from '../../core/time.ts';
 import { assignmentAt, assignmentsInForce } from '../../rating/rates/alias-schedule.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/contracts/packages.ts';
-import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { loadCustomFields, loadKeys } from '../../store/custom-fields/custom-fields.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { type CreateContractInput, createContractIn } from '../contracts/create-contract.ts';
-import { declareCopiedKeys } from './copied-keys.ts';
+import type { TermsInput } from '../contracts/terms/build-terms.ts';
+import { declareKey } from '../custom-fields/keys.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
 
@@ -140,4 +141,46 @@ function refusalOfPackage(refusal: Refusal, field: FieldPath): Refusal {
   const { kind, path, code, details } = refusal;
   if (!FROM_PACKAGE.includes(path[0])) return refusal;
   return new Refusal(kind, words`the package's ${refusal}`, { path: field, code, details });
+}
+
+/**
+ * Fields of templates are copied to the terms of the contract (docs/explanation/custom-fields.md, "Packages"), with their
+ * keys. Declares the keys of the terms' fields where the contract's own entities do not have them, without
+ * uniqueness. Refuses one key too many (`invalid`, naming `field`).
+ */
+async function declareCopiedKeys(
+  tx: Transaction,
+  terms: TermsInput,
+  now: Instant,
+  field: FieldPath,
+): Promise<void> {
+  const copied = [
+    ...keysOf('commit', terms.commits),
+    ...keysOf('contract_credit', terms.credits),
+    ...keysOf('scheduled_charge', terms.scheduledCharges),
+    ...keysOf('subscription', terms.subscriptions),
+  ];
+  const known = await loadKeys(tx, [...new Set(copied.map(({ entity }) => entity))]);
+  const names = new Set(known.map(nameOf));
+  for (const one of copied) {
+    if (names.has(nameOf(one))) continue;
+    names.add(nameOf(one));
+    await declareKey(tx, { ...one, enforceUniqueness: false }, now, field);
+  }
+}
+
+interface EntityKey {
+  readonly entity: CustomFieldEntity;
+  readonly key: string;
+}
+
+function keysOf(
+  entity: CustomFieldEntity,
+  terms: readonly { readonly customFields: CustomFields }[],
+): EntityKey[] {
+  return terms.flatMap(({ customFields }) => Object.keys(customFields).map((key) => ({ entity, key })));
+}
+
+function nameOf({ entity, key }: EntityKey): string {
+  return `${entity}:${key}`;
 }

@@ -12,7 +12,6 @@ import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
-import { inTextParts } from './text-parts.ts';
 import {
   compileBatchWatermark,
   compilePresentRefs,
@@ -161,4 +160,28 @@ function isGroup(row: BatchRow): row is BatchRow & { row_group: string } {
 
 function windowKey({ owner, window_start }: BatchRow): string {
   return `${owner} ${window_start}`;
+}
+
+/** Maximum characters of the references of one statement, including their quotes: far from a megabyte. */
+const TEXT_CHARACTERS_MAX = 400_000;
+const AROUND_EACH = 3;
+
+/**
+ * The items in order, each in one part whose references fit the text of a statement. ClickHouse treats a list in a
+ * statement as a constant up to a megabyte of text; beyond that the statement costs events × references. An item with
+ * more references than that is a separate part.
+ */
+function inTextParts<Item>(items: readonly Item[], refsOf: (item: Item) => readonly string[]): Item[][] {
+  const parts: Item[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const own = refsOf(item).reduce((sum, ref) => sum + ref.length + AROUND_EACH, 0);
+    if (characters + own > TEXT_CHARACTERS_MAX) {
+      parts.push([]);
+      characters = 0;
+    }
+    parts.at(-1)?.push(item);
+    characters += own;
+  }
+  return parts;
 }

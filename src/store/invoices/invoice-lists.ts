@@ -1,15 +1,29 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, lt, ne, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  lt,
+  lte,
+  ne,
+  not,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';
 import type { KeysetPosition, PageRequest } from '../../core/paging.ts';
-import type { Instant, Interval } from '../../core/time.ts';
+import { formatInstant, type Instant, type Interval } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { REFUND_DUE } from './former-payments.ts';
-import { timeConditions } from './invoice-months.ts';
-import { invoices } from './invoices.tables.ts';
+import { invoiceMonth, invoices } from './invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 
 export interface InvoiceFilter extends InvoiceTimeFilter {
@@ -180,4 +194,18 @@ export async function issuedSince(
       ),
     );
   return rows.map(invoiceFromRow);
+}
+
+function timeConditions({ startingOn, endingBefore, month }: InvoiceTimeFilter): (SQL | undefined)[] {
+  const { type, periodStart, periodEnd } = invoices;
+  return [
+    startingOn === undefined ? undefined : gte(periodStart, startingOn),
+    endingBefore === undefined
+      ? undefined
+      : and(lte(periodEnd, endingBefore), or(ne(type, 'SCHEDULED'), lt(periodEnd, endingBefore))),
+    // Equal to an expression that is indexed with the order of lists.
+    month === undefined
+      ? undefined
+      : sql`${invoiceMonth(invoices)} = ${formatInstant(month).slice(0, -1)}::timestamp`,
+  ];
 }

@@ -3,14 +3,14 @@ import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { Updates } from '../../../core/terms/contract-edits.ts';
-import type { ScheduledChargePatch } from '../../../core/terms/patches.ts';
+import type { RecurringCommitPatch, ScheduledChargePatch } from '../../../core/terms/patches.ts';
+import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import { given } from '../../../core/terms/values.ts';
 import type { Instant } from '../../../core/time.ts';
-import type { LoadedContext, TermsContext } from '../terms/terms-context.ts';
+import { type LoadedContext, requireEndAfterStart, type TermsContext } from '../terms/terms-context.ts';
 import { namedByUpdates } from './named-by-updates.ts';
 import { patchedCommit } from './patch-commit.ts';
-import { patchedRecurringCommit } from './patch-recurring-commit.ts';
 import { patchedItems } from './patch-schedules.ts';
 import { patchedSubscription } from './patch-subscription.ts';
 import { patchedPrepaidBalanceThreshold, patchedSpendThreshold } from './patch-thresholds.ts';
@@ -167,4 +167,53 @@ function patchedScheduledCharge(
         ? schedule
         : { ...schedule, items: patchedItems(schedule.items, invoiceSchedule, [...path, 'invoiceSchedule']) },
   };
+}
+
+/**
+ * The changes apply to commits created from now on. Refuses (`invalid`) the first invalid field; `path` is the place of
+ * the patch in the request.
+ */
+function patchedRecurringCommit(
+  term: RecurringCommit,
+  patch: RecurringCommitPatch,
+  path: FieldPath,
+): RecurringCommit {
+  const { accessAmount: _, invoiceAmount: __, prorationRounding, ...plain } = patch;
+  const { endingBefore } = plain;
+  if (endingBefore !== undefined) {
+    requireEndAfterStart({ startingAt: term.startingAt, endingBefore }, path);
+  }
+  const roundings = prorationRounding === null ? { access: null, invoice: null } : (prorationRounding ?? {});
+  return {
+    ...term,
+    ...given(plain),
+    accessAmount: patchedAccessAmount(term, patch, [...path, 'accessAmount']),
+    invoiceAmount: patchedInvoiceAmount(term, patch, [...path, 'invoiceAmount']),
+    accessRounding: roundings.access === undefined ? term.accessRounding : roundings.access,
+    invoiceRounding: roundings.invoice === undefined ? term.invoiceRounding : roundings.invoice,
+  };
+}
+
+function patchedAccessAmount(
+  { accessAmount, subscription }: RecurringCommit,
+  { accessAmount: patch }: RecurringCommitPatch,
+  field: FieldPath,
+): RecurringCommit['accessAmount'] {
+  if (patch?.quantity !== undefined && subscription !== null) {
+    throw invalid([...field, 'quantity'], 'is that of the subscription');
+  }
+  return {
+    ...accessAmount,
+    ...given(patch ?? {}),
+  };
+}
+
+function patchedInvoiceAmount(
+  { invoiceAmount }: RecurringCommit,
+  { invoiceAmount: patch }: RecurringCommitPatch,
+  field: FieldPath,
+): RecurringCommit['invoiceAmount'] {
+  if (patch === undefined) return invoiceAmount;
+  if (invoiceAmount === null) throw invalid(field, 'the recurring commit is not invoiced');
+  return { ...invoiceAmount, ...given(patch) };
 }

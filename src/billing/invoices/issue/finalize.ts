@@ -5,25 +5,35 @@
  * invoices. The second is one short transaction: it reads the terms again, issues the invoices that were computed
  * from exactly these, and queues the jobs of the next periods.
  */
+
+import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';
 import type { Instant } from '../../../core/time.ts';
 import { nextPeriod, wholePeriod } from '../../../rating/periods/billing-periods.ts';
 import { atOnce, type InTurn } from '../../../runtime/turns.ts';
 import type { SystemChange } from '../../../store/access/system-changes.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../../store/contracts/contracts.ts';
 import { lockBalances } from '../../../store/invoices/balance-deductions.ts';
-import { existingInvoiceIds } from '../../../store/invoices/issued-periods.ts';
+import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../../store/jobs/jobs.ts';
 import type { FinalizedInvoice } from '../../invoice-log/invoice-log.ts';
 import { issueChange } from '../../invoice-log/system-changes.ts';
 import { finalizationJob } from '../../invoice-queue/finalization.ts';
-import { type InvoiceTarget, periodTerms, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
+import {
+  billsUsage,
+  finalizationAt,
+  type InvoiceTarget,
+  nextUnissuedPeriod,
+  periodFrom,
+  periodTerms,
+  usageInvoiceId,
+} from '../../invoice-queue/usage-periods.ts';
 import { type BegunRun, beginRun, computeRun, type RunContext } from '../compute/compute-run.ts';
 import { inputFingerprints } from '../compute/input-fingerprints.ts';
 import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
 import { planConsolidations } from '../consolidated/issue.ts';
 import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice, isIssued } from '../freeze/freeze.ts';
-import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 
 /** Invoices that can be issued as long as their input is unchanged. */
 export interface PreparedInvoices {
@@ -163,4 +173,43 @@ function nextTarget({ contract, period, isDue }: FinalizationTarget): InvoiceTar
   if (!isDue) return [{ contract, period }];
   const next = nextPeriod(periodTerms(contract), period);
   return next === null ? [] : [{ contract, period: wholePeriod(next) }];
+}
+
+const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
+
+interface FinalizationTarget extends InvoiceTarget {
+  /** False if the period now ends later than when the job was queued. */
+  readonly isDue: boolean;
+}
+
+/**
+ * The current targets of the jobs by their ids. A contract may have changed since its job was queued. A job whose
+ * contract is archived, or ended before the period, has none. If an earlier period is not issued, such as one that an
+ * older version did not bill, that is the target.
+ */
+async function finalizationTargets(
+  tx: Transaction,
+  batch: readonly Job[],
+  gracePeriodHours: number,
+): Promise<Map<number, FinalizationTarget>> {
+  const jobs = batch.map(({ id, runAt, payload }) => ({ id, runAt, ...payloadSchema.parse(payload) }));
+  const contracts = new Map(
+    (await loadContracts(tx, { ids: jobs.map((job) => job.contract_id) })).map((one) => [one.id, one]),
+  );
+  const issuedUntil = await lastIssuedPeriodEnds(tx, [...contracts.keys()]);
+  const targets = jobs.flatMap(({ id, runAt, contract_id, period_start }) => {
+    const contract = contracts.get(contract_id);
+    if (contract === undefined) return [];
+    const first = nextUnissuedPeriod(contract, issuedUntil.get(contract.id));
+    const target = targetOf(contract, Math.min(period_start, first?.start ?? period_start));
+    if (target === null) return [];
+    const isDue = finalizationAt(target.period, gracePeriodHours) <= runAt;
+    return [[id, { ...target, isDue }] as const];
+  });
+  return new Map(targets);
+}
+
+function targetOf(contract: Contract, periodStart: Instant): InvoiceTarget | null {
+  const period = billsUsage(contract) ? periodFrom(contract, periodStart) : null;
+  return period && { contract, period };
 }

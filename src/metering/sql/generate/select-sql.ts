@@ -1,7 +1,9 @@
 /** Writes the SELECTs of a query, innermost first. SELECTs that aggregate are in `grouped-sql.ts`. */
 import { renderStatement } from '../../query/usage-relation.ts';
+import { unionColumn } from '../syntax/parse-source.ts';
 import { isGrouped, type SelectQuery, type Source } from '../syntax/query-syntax.ts';
 import { createDefinitions } from '../values/definitions.ts';
+import { commonType, convert } from '../values/value.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { listOf } from './function-sql.ts';
 import { writeGroupedSelect } from './grouped-sql.ts';
@@ -17,7 +19,6 @@ import {
 } from './relation.ts';
 import type { SideInput } from './source-side.ts';
 import { createSubqueries } from './subqueries.ts';
-import { writeUnion } from './union-sql.ts';
 import { viewRelation } from './view-sql.ts';
 import { writeWindow } from './window-sql.ts';
 
@@ -131,4 +132,37 @@ function tiesOf(input: Input): string[] {
   return [input, ...input.joins.map((join) => join.input)].flatMap((side) =>
     side.names.filter((name) => name !== side.part),
   );
+}
+
+/** Concatenates the rows of queries. The columns have the names of the first query's, and a common type. */
+function writeUnion(
+  context: StatementContext,
+  queries: readonly SelectQuery[],
+  write: (context: StatementContext, query: SelectQuery) => Relation,
+): Relation {
+  const { names, parameters } = context;
+  const relations = queries.map((query) => write(context, query));
+  const part = names.fresh('p');
+  const columns = (queries[0]?.items ?? []).map(({ name }, index) => ({
+    name: unionColumn(name, index),
+    sql: names.fresh('c'),
+    type: commonType(
+      relations.map((relation) => relation.columns[index]?.type ?? 'null'),
+      queries.at(-1)?.items[index]?.expression.position ?? 0,
+    ),
+  }));
+  const selects = relations.map((relation) => {
+    const definitions = createDefinitions(names);
+    const values = columns.map(({ type, sql }, index) => {
+      const column = relation.columns[index];
+      if (column === undefined) throw new Error('the queries of a UNION have as many columns');
+      return named(
+        convert({ parameters, definitions }, { sql: column.sql, type: column.type }, type, 0),
+        sql,
+      );
+    });
+    const clause = definitions.list().length === 0 ? '' : `WITH ${definitions.list().join(', ')}\n`;
+    return `${clause}SELECT ${[named(relation.part, part), ...values].join(', ')}\nFROM ${relation.from}`;
+  });
+  return relationOf(selects.join('\nUNION ALL\n'), columns, { part, until: null, eventOrder: null });
 }

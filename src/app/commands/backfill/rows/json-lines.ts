@@ -4,7 +4,6 @@ import type { InputFile } from '../files/input-file.ts';
 import { bytesOf } from './bytes.ts';
 import type { EventWriter } from './event-of-row.ts';
 import { LINE_BYTES_MAX, type Line, lineWithout, type Position } from './line.ts';
-import { createLineSplitter } from './line-splitter.ts';
 import { isObject, parseValue, type Value } from './value.ts';
 
 export async function* readLines(
@@ -48,4 +47,56 @@ function parsed(text: string): Value | undefined {
   } catch {
     return undefined;
   }
+}
+
+const NEWLINE = 10;
+
+interface LineSplitter {
+  /** The lines that end in this chunk. */
+  push(chunk: Buffer): Line[];
+  /** The last line, if it has no line break. */
+  finish(): Line[];
+}
+
+/** Starts at a byte offset, after `lines` lines. */
+function createLineSplitter(offset: number, lines: number): LineSplitter {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  let at = offset;
+  let number = lines;
+
+  function keep(part: Buffer): void {
+    begunBytes += part.length;
+    if (begunBytes <= LINE_BYTES_MAX) begun.push(part);
+    else begun = [];
+  }
+
+  function complete(): Line {
+    number += 1;
+    const isTooLong = begunBytes > LINE_BYTES_MAX;
+    const [only] = begun;
+    const bytes = begun.length === 1 && only !== undefined ? only : Buffer.concat(begun);
+    begun = [];
+    begunBytes = 0;
+    return { number, bytes: isTooLong ? null : bytes, end: at };
+  }
+
+  return {
+    push(chunk) {
+      const found: Line[] = [];
+      let from = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+        keep(chunk.subarray(from, end));
+        at += end + 1 - from;
+        from = end + 1;
+        found.push(complete());
+      }
+      if (from < chunk.length) {
+        keep(chunk.subarray(from));
+        at += chunk.length - from;
+      }
+      return found;
+    },
+    finish: () => (begunBytes > 0 ? [complete()] : []),
+  };
 }

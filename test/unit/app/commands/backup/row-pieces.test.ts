@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type RowPiece, rowPieces } from '../../../../../src/app/commands/backup/row-pieces.ts';
+import { type RowPiece, rowPieces } from '../../../../../src/app/commands/backup/copy-rows.ts';
 
 /** Lines of different lengths, the same for the same number. */
 const row = (number: number) => `${number}\t${createHash('sha512').update(String(number)).digest('hex')}\n`;
