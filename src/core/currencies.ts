@@ -44,11 +44,6 @@ export function ofMinorUnits(count: Decimal, creditTypeId: string): Decimal {
   return count.times(powerOfTen(-minorUnitPlaces(creditTypeId)));
 }
 
-/** A stored amount counted in the minor unit of its currency, exact: 1,250 US cents are 1250, and so are 12.5 euros. */
-export function inMinorUnits(stored: Decimal, creditTypeId: string): Decimal {
-  return stored.times(powerOfTen(minorUnitPlaces(creditTypeId)));
-}
-
 /** A stored amount in whole units of its currency: 1250 US cents are 12.5 dollars. Exact. */
 export function inMajorUnits(stored: Decimal, { storedPlaces }: Pick<Currency, 'storedPlaces'>): Decimal {
   return stored.times(powerOfTen(-storedPlaces));

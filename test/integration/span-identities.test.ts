@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../src/store/base/database.ts';
-import { findResponseIdsFrom } from '../../src/store/events/span-identities.ts';
+import { findResponseIdsFrom } from '../../src/store/events/identities.ts';
 import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import { drizzleFolderOf } from '../support/migration-folders.ts';
 import { createEmptyDatabase } from '../support/stores.ts';

@@ -10,12 +10,7 @@ import { groupBy } from '../../src/core/group-by.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { NO_COVERAGE } from '../../src/rating/balances/coverage.ts';
 import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
-import {
-  createInvoiceRater,
-  inProductOrder,
-  inWindows,
-  rateInvoice,
-} from '../../src/rating/invoices/rate-invoice.ts';
+import { createInvoiceRater, inProductOrder, inWindows } from '../../src/rating/invoices/rate-invoice.ts';
 import { lineIdParts } from '../../src/rating/invoices/rate-usage.ts';
 import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
@@ -25,6 +20,7 @@ import {
   isComposite,
   summedComposites,
 } from '../support/composite-comparison.ts';
+import { rateInvoice } from '../support/rate-at-once.ts';
 import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
 import { runs } from '../support/shares-of-tests.ts';
 

@@ -5,16 +5,12 @@ import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/b
 import { coverSegments } from '../../src/rating/balances/coverage.ts';
 import { linesOfKey } from '../../src/rating/invoices/charged-keys.ts';
 import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
-import {
-  type InvoiceRatingInput,
-  inProductOrder,
-  rateInvoice,
-  withLater,
-} from '../../src/rating/invoices/rate-invoice.ts';
+import { inProductOrder, withLater } from '../../src/rating/invoices/rate-invoice.ts';
 import { rateKeys } from '../../src/rating/invoices/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { ratingInput } from '../support/drawn-invoices.ts';
+import { type InvoiceRatingInput, rateInvoice } from '../support/rate-at-once.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 /** Composites count lines as they are before drawdown. */

@@ -9,9 +9,9 @@ import type { CardTerms } from '../../src/core/invoice-terms.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { MANAGED_TAG } from '../../src/core/token-billing.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
-import { rateUsage } from '../../src/rating/invoices/rate-usage.ts';
 import type { ProductOnCard } from '../../src/rating/lines/types.ts';
 import { needKey, usageNeeds } from '../../src/rating/quantities/product-spans.ts';
+import { rateUsage } from '../support/rate-at-once.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { flat, hour, METRIC, OTHER_METRIC, PERIOD, rate, version } from '../unit/rating/fixtures.ts';
 

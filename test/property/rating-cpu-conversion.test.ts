@@ -9,10 +9,10 @@ import {
   lineWindows,
   windowBoundaries,
 } from '../../src/rating/invoices/breakdown.ts';
-import { rateUsage } from '../../src/rating/invoices/rate-usage.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
+import { rateUsage } from '../support/rate-at-once.ts';
 import { fixed, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 
 interface Units {

@@ -12,10 +12,11 @@ import {
   windowBoundaries,
 } from '../../src/rating/invoices/breakdown.ts';
 import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
-import { lineIdParts, rateKeys, rateUsage } from '../../src/rating/invoices/rate-usage.ts';
+import { lineIdParts, rateKeys } from '../../src/rating/invoices/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
+import { rateUsage } from '../support/rate-at-once.ts';
 import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 import { runs } from '../support/shares-of-tests.ts';
 

@@ -6,10 +6,10 @@ import { type Decimal, ZERO } from '../../src/core/decimal.ts';
 import { resultAtOnce } from '../../src/core/in-chunks.ts';
 import type { InvoiceLine, UnpricedUsage } from '../../src/core/invoice.ts';
 import { lateUsage } from '../../src/rating/invoices/late-usage.ts';
-import { rateUsage } from '../../src/rating/invoices/rate-usage.ts';
 import type { UsageRating } from '../../src/rating/lines/types.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
+import { rateUsage } from '../support/rate-at-once.ts';
 import { LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 import { runs } from '../support/shares-of-tests.ts';
 

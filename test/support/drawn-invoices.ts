@@ -5,11 +5,6 @@ import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { deductionsOf } from '../../src/rating/balances/draw-down.ts';
 import { invoiceTotal, type WindowSize, windowBoundaries } from '../../src/rating/invoices/breakdown.ts';
-import {
-  type DrawnInvoice,
-  type InvoiceRatingInput,
-  rateInvoice,
-} from '../../src/rating/invoices/rate-invoice.ts';
 import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../../src/rating/lines/types.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
@@ -17,6 +12,7 @@ import type { DrawdownCase } from './drawdown-cases.ts';
 import type { PaidHour } from './naive/drawdown.ts';
 import { fraction } from './naive/fractions.ts';
 import { naivePairs } from './naive/rates.ts';
+import { type DrawnInvoice, type InvoiceRatingInput, rateInvoice } from './rate-at-once.ts';
 import { fixed } from './rating-scenarios.ts';
 
 export type ChargedLine = UsageLine | RatedSubscriptionLine;

@@ -4,12 +4,7 @@ import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import type { BilledPeriod } from '../../src/core/invoice.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
 import { type WindowSize, windowBoundaries } from '../../src/rating/invoices/breakdown.ts';
-import {
-  type CountedCharges,
-  type InvoiceRatingInput,
-  NO_CHARGES,
-  rateInvoice,
-} from '../../src/rating/invoices/rate-invoice.ts';
+import { type CountedCharges, NO_CHARGES } from '../../src/rating/invoices/rate-invoice.ts';
 import type { RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../src/rating/quantities/product-spans.ts';
 import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
@@ -20,6 +15,7 @@ import type { CompositeCase } from './composite-cases.ts';
 import type { Charge, Conversion } from './naive/charges.ts';
 import { naivePairs } from './naive/rates.ts';
 import { type NaiveMeter, naiveValueAt } from './naive/series.ts';
+import { type InvoiceRatingInput, rateInvoice } from './rate-at-once.ts';
 import { fixed } from './rating-scenarios.ts';
 
 export interface RatedCase extends UsageRating {

@@ -8,7 +8,7 @@ import type { Ingest } from '../../metering/ingest/ingest-operations.ts';
 import { createOlderCloudEventIds } from '../../metering/ingest/older-cloud-event-ids.ts';
 import { createCloudEventReader, type EventReader } from '../../metering/ingest/validate-events.ts';
 import { requireNoLoss } from '../../metering/stored-parts/guard-parts.ts';
-import { findSlashesApartFrom } from '../../store/events/cloud-event-identities.ts';
+import { findSlashesApartFrom } from '../../store/events/identities.ts';
 import { createOlderIds } from '../events/older-ids.ts';
 import { createServiceSpans } from '../events/span-ingest.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from '../readiness/disk-room.ts';

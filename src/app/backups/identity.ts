@@ -1,5 +1,6 @@
 /** Identifies the stores whose backups are in a place. */
 import { z } from 'zod';
+import { jsonOrNull } from '../../core/json-or-null.ts';
 import { CommandFailure } from '../failures/command-failure.ts';
 
 const identitySchema = z.object({ format: z.literal(1), stores: z.string() });
@@ -14,16 +15,8 @@ export function requireSameStores(
   stores: string,
   names: { readonly place: string; readonly file: string },
 ): void {
-  const identity = identitySchema.safeParse(parsed(text));
+  const identity = identitySchema.safeParse(jsonOrNull(text));
   if (!identity.success) throw new CommandFailure(`${names.file} is damaged, or of a later version`);
   if (identity.data.stores !== stores)
     throw new CommandFailure(`${names.place} has the backups of other stores: name another place`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 /** The content of a backup: a JSON document with its own checksum, which references every piece by its SHA-256. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { jsonOrNull } from '../../core/json-or-null.ts';
 
 /** Up to 2^53 − 1, the exact integers of JSON. */
 const count = z.int().nonnegative();
@@ -121,7 +122,7 @@ export class ManifestProblem extends Error {
 
 /** Throws a `ManifestProblem` if the text was changed or cut, or contains members that this version does not write. */
 export function readManifest(text: string): Manifest {
-  const document = documentSchema.safeParse(parsed(text));
+  const document = documentSchema.safeParse(jsonOrNull(text));
   if (!document.success || sha256(JSON.stringify(document.data.manifest)) !== document.data.sha256)
     throw new ManifestProblem('is not what was written');
   const read = manifestSchema.safeParse(document.data.manifest);
@@ -133,14 +134,6 @@ export function readManifest(text: string): Manifest {
   const [issue] = read.error.issues;
   const member = issue?.path.map(String).join('.') ?? '';
   throw new ManifestProblem(`${member === '' ? '' : `has ${member}, which `}${issue?.message}`.slice(0, 300));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../../metering/otlp/ingest-spans.ts';
 import { createStoredCalls } from '../../metering/otlp/stored-calls.ts';
 import type { Database } from '../../store/base/database.ts';
-import { findResponseIdsFrom } from '../../store/events/span-identities.ts';
+import { findResponseIdsFrom } from '../../store/events/identities.ts';
 
 export interface SpanIngestParts extends Pick<SpanIngestOptions, 'ingestEvents'> {
   readonly config: Partial<

@@ -8,13 +8,11 @@
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
-import { HASH_WORDS, hashTransactionId } from '../ingest/transaction-hash.ts';
+import { firstHashWord, SEARCHED_BY_HASH } from '../ingest/transaction-hash-search.ts';
 import type { StoredEvent } from './stored-event.ts';
 
 const SETTINGS = {
-  // The projection is searched whatever the size of the table and the number of ids.
-  min_table_rows_to_use_projection_index: 0,
-  max_projection_rows_to_use_projection_index: 1_000_000_000,
+  ...SEARCHED_BY_HASH,
   // Blocks of 1 MB, the default, contain few rows if events are large, although little more than hashes is read.
   preferred_block_size_bytes: 8 * 1024 * 1024,
 };
@@ -143,10 +141,4 @@ function storedEvent(row: FoundRow): Omit<StoredEvent, 'properties' | 'tick'> {
     timestamp: row.timestamp_ms,
     receivedAt: Math.floor(Number(row.received_us) / MICROSECONDS_PER_MS),
   };
-}
-
-function firstHashWord(id: string): number {
-  const words = new Uint32Array(HASH_WORDS);
-  hashTransactionId(id, words);
-  return words[0] ?? 0;
 }

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
+import { jsonOrNull } from '../../core/json-or-null.ts';
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { type CloudEventIdentity, hasSlash, olderCloudEventId } from './cloud-events.ts';
@@ -52,7 +53,7 @@ const MAYBE_SLASH = /"id"\s*:\s*"[^"]*[/\\]|\\u/;
 function olderIdsOf(body: Buffer): string[] {
   const text = body.toString('utf8');
   if (!MAYBE_SLASH.test(text)) return [];
-  const parsed = parse(text);
+  const parsed = jsonOrNull(text);
   const events: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   return events.flatMap((event) => {
     if (!isObject(event)) return [];
@@ -60,14 +61,6 @@ function olderIdsOf(body: Buffer): string[] {
     if (typeof source !== 'string' || typeof id !== 'string' || !hasSlash(id)) return [];
     return [olderCloudEventId(source, id)];
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 const FOUND_SQL = `

@@ -4,27 +4,16 @@ import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 
-/** The aggregate of one window alone; for UNIQUE, the number of values first seen in it. */
-export interface WindowValue {
-  /** End of the window. */
-  readonly at: Instant;
-  readonly value: Decimal;
-}
-
-/** `windows` ascending by `at`. The first one gives a step even at 0, others only if V changes. */
-export function cumulativeSteps(aggregation: Aggregation, windows: readonly WindowValue[]): UsageStep[] {
-  const fold = createSeriesFold(aggregation);
-  for (const { at, value } of windows) fold.add(at, value);
-  return fold.steps;
-}
-
 export interface SeriesFold {
   readonly steps: UsageStep[];
-  /** Adds the next window (`WindowValue`). */
+  /**
+   * Adds the next window: its end, and the aggregate of it alone; for UNIQUE, the number of values first seen in it. The
+   * first window gives a step even at 0, others if V changes.
+   */
   add(at: Instant, value: Decimal): void;
 }
 
-/** `cumulativeSteps` for windows that are added one by one. */
+/** Begins without windows. */
 export function createSeriesFold(aggregation: Aggregation): SeriesFold {
   const accumulate = ACCUMULATE[aggregation];
   const steps: UsageStep[] = [];

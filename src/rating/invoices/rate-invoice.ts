@@ -3,19 +3,16 @@ import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { type BalanceBook, NO_BALANCES } from '../balances/balance-book.ts';
-import { type Coverage, coverSegments } from '../balances/coverage.ts';
-import type { CoveredClaim } from '../balances/draw-down.ts';
+import type { Coverage } from '../balances/coverage.ts';
 import type { BilledSpend } from '../composites/composite-lines.ts';
 import { type RatedComposites, rateComposites } from '../composites/rate-composites.ts';
 import { createSpendCollector, type SpendCollector, type SpentLine } from '../composites/spend-collector.ts';
-import type { CompositeOnCard, UsageLine, UsageRating, WindowAmount } from '../lines/types.ts';
+import type { CompositeOnCard, UsageLine, WindowAmount } from '../lines/types.ts';
 import { versionAt } from '../quantities/product-spans.ts';
 import type { MeteredUsage } from '../quantities/usage-need.ts';
 import { lineKeyText } from '../usage/usage-claims.ts';
 import { windowBoundaries } from './breakdown.ts';
-import { coveredLines } from './charged-keys.ts';
-import { createLineCollector, inLineOrder } from './line-collector.ts';
+import { inLineOrder } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
 import { type ClaimingKeys, type DrawnUsageInput, rateKeys, rateKeysByProduct } from './rate-usage.ts';
 
@@ -24,12 +21,6 @@ export interface InvoiceTermsInput extends Omit<DrawnUsageInput, 'usage'> {
   readonly composites: readonly CompositeOnCard[];
   /** The value of one custom unit in the currency. */
   readonly worths: ReadonlyMap<string, Decimal>;
-}
-
-export interface InvoiceRatingInput extends InvoiceTermsInput {
-  readonly usage: readonly MeteredUsage[];
-  /** Charges that composites count and that have no lines here. Default: none. */
-  readonly charges?: CountedCharges;
 }
 
 /**
@@ -115,33 +106,6 @@ function withCharges(spend: BilledSpend, charges: readonly SpentLine[]): BilledS
   const collector = createSpendCollector();
   collector.add(charges);
   return { ...spend, spends: [...spend.spends, ...collector.spends(() => true)] };
-}
-
-/** An invoice with the amounts that it takes from balances. */
-export interface DrawnInvoice extends UsageRating {
-  /** The coverage of its lines. */
-  readonly coverage: Coverage;
-  readonly covered: readonly CoveredClaim[];
-}
-
-/** The lines in invoice order, and warnings for usage without a price. Draws on the book. */
-export function rateInvoice(input: InvoiceRatingInput, book: BalanceBook = NO_BALANCES): DrawnInvoice {
-  const rater = createInvoiceRater(input);
-  const collector = createLineCollector(Number.POSITIVE_INFINITY);
-  const rated = [...rater.rate(input.usage)];
-  collector.add(rated);
-  const { lines: base, warnings } = collector.result();
-  const composites = rater.composites(base, undefined, input.charges);
-  const buckets = input.buckets ?? [];
-  const { coverage, covered } = coverSegments(
-    [...rated.flatMap(({ claims }) => claims), ...composites.claims(buckets)],
-    book,
-  );
-  const claiming = rated.flatMap((keys) => keys.claiming);
-  const paid = claiming.flatMap((key) => coveredLines(key, coverage, input.boundaries));
-  const usage = withCovered(base, paid, coverage);
-  const lines = [...usage, ...composites.lines(coverage).map((line) => inWindows(line, input.boundaries))];
-  return { lines: inProductOrder(lines, input), warnings, coverage, covered };
 }
 
 /** Replaces the lines of covered line keys, product by product. */

@@ -11,7 +11,7 @@ import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
-import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../lines/types.ts';
+import type { ProductOnCard, RatedKeys, UsageLine, UsageRatingInput } from '../lines/types.ts';
 import { groupValuesKey, sortedKeys } from '../quantities/group-values.ts';
 import { type CounterRun, counterRuns, versionAt } from '../quantities/product-spans.ts';
 import { indexOverrides } from '../rates/override-index.ts';
@@ -29,7 +29,6 @@ import {
   unownedUsage,
   zeroLineOfKey,
 } from './charged-keys.ts';
-import { createLineCollector } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
 
 /** Usage to rate, with the balances that pay for it. */
@@ -64,17 +63,6 @@ interface Context extends ChargingContext {
   readonly coverage: Coverage;
   readonly isCoveredOnly: boolean;
   readonly isAfterDrawdown: boolean;
-}
-
-/**
- * The lines of a usage invoice in invoice order, and warnings for usage without a price. Pure. Throws if the
- * input is inconsistent (usage missing, steps outside the period), which is a bug of the caller.
- */
-export function rateUsage(input: UsageRatingInput): UsageRating {
-  const collector = createLineCollector(Number.POSITIVE_INFINITY);
-  collector.add(rateKeys(input));
-  const { lines, warnings } = collector.result();
-  return { lines, warnings };
 }
 
 /**

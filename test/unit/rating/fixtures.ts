@@ -7,12 +7,12 @@ import type { BilledPeriod } from '../../../src/core/invoice.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts';
 import type { UsageSeries } from '../../../src/core/usage-series.ts';
 import { windowBoundaries } from '../../../src/rating/invoices/breakdown.ts';
-import { rateUsage } from '../../../src/rating/invoices/rate-usage.ts';
 import type { UsageLine, UsageRating } from '../../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../../src/rating/quantities/product-spans.ts';
 import type { MeteredUsage } from '../../../src/rating/quantities/usage-need.ts';
 import { type ContractOverrides, NO_OVERRIDES } from '../../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../../src/rating/rates/rate-schedule.ts';
+import { rateUsage } from '../../support/rate-at-once.ts';
 
 export const METRIC = 'metric-a';
 export const OTHER_METRIC = 'metric-b';

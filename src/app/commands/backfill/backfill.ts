@@ -11,8 +11,7 @@ import type { InputFile } from './files/input-file.ts';
 import { findUnreadNumbers, together } from './findings.ts';
 import type { InvalidReport } from './invalid-report.ts';
 import type { ProgressFile, SavedProgress } from './progress-file.ts';
-import type { Line } from './rows/line.ts';
-import { explainer, type Reading, readBatches, unitOf } from './rows/read-batches.ts';
+import { explainer, type LineBatch, type Reading, readBatches, unitOf } from './rows/read-batches.ts';
 import type { BatchStore } from './store-batch.ts';
 
 export interface Backfill {
@@ -32,10 +31,7 @@ export interface Backfill {
   readonly signal: AbortSignal;
 }
 
-interface CheckedBatch extends CheckedLines {
-  readonly lines: readonly Line[];
-  readonly fraction: number;
-}
+interface CheckedBatch extends CheckedLines, LineBatch {}
 
 /**
  * Resolves with the total counts when the end of the file is stored. Throws `BackfillFailure` at the first invalid

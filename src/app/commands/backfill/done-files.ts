@@ -5,6 +5,7 @@
 import { mkdir, open, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOrNull } from '../../../core/json-or-null.ts';
 import type { StoredFile } from './files/input-file.ts';
 import type { ReportPosition } from './invalid-report.ts';
 import { digestOf, PROGRESS_FOLDER } from './progress-file.ts';
@@ -83,12 +84,4 @@ async function completeLines(path: string): Promise<z.infer<typeof entry>[]> {
   const texts = bytes.subarray(0, end).toString().split('\n').slice(0, -1);
   const parsed = texts.map((text) => entry.safeParse(jsonOrNull(text)));
   return parsed.flatMap((each) => (each.success ? [each.data] : []));
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

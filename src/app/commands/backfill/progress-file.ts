@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOrNull } from '../../../core/json-or-null.ts';
 import type { StoredFile } from './files/input-file.ts';
 import { NOTHING_FOUND } from './findings.ts';
 
@@ -73,7 +74,7 @@ export function createProgressFile(
     async load() {
       const text = await readFile(path, 'utf8').catch(() => null);
       if (text === null) return null;
-      const parsed = savedProgress.safeParse(parseJson(text));
+      const parsed = savedProgress.safeParse(jsonOrNull(text));
       if (!parsed.success) return 'outdated';
       const {
         version,
@@ -99,12 +100,4 @@ export function createProgressFile(
 /** The file name for this subject. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

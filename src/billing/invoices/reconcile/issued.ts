@@ -12,7 +12,7 @@ import {
   type SubscriptionInvoiceLine,
 } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
-import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
+import { type LineRange, readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
 import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { breakdownWindows } from '../../../rating/invoices/breakdown.ts';
@@ -37,7 +37,7 @@ import { checkDeductions } from './deductions.ts';
 import type { Difference } from './difference.ts';
 import { matchLines } from './recomputation.ts';
 import { checkScheduledAmounts, checkTrueUps } from './scheduled.ts';
-import { checkDays, checkHours, checkSameHours, checkTotals, type LineRange } from './sums.ts';
+import { checkDays, checkHours, checkSameHours, checkTotals } from './sums.ts';
 import { checkUsage } from './usage-check.ts';
 
 export interface Findings {

@@ -14,6 +14,7 @@ import {
   type UsageInvoiceLine,
 } from '../../../core/invoice.ts';
 import { DAY_MS } from '../../../core/time.ts';
+import type { LineRange } from '../../../metering/frozen-lines/frozen-lines.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
@@ -107,12 +108,6 @@ function totalIn(lines: readonly InvoiceLine[], creditTypeId: string): Decimal {
       .filter((line) => line.creditTypeId === creditTypeId && countsInTotal(line))
       .map(({ total }) => total),
   );
-}
-
-/** Positions from `first` on, before `end`. */
-export interface LineRange {
-  readonly first: number;
-  readonly end: number;
 }
 
 /** The hours of the lines of a range add up to them, lie in the period, and belong to lines of the invoice. */

@@ -1,18 +1,12 @@
 /** The terms of the charges of subscriptions on an invoice, for its explanation. */
 import { type Invoice, isSubscriptionLine } from '../../../core/invoice.ts';
-import type { CardTerms, ContractUsageTerms } from '../../../core/invoice-terms.ts';
+import type { InvoiceTerms } from '../../../core/invoice-terms.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type ChargeTermsOf, createChargeTerms } from '../../../rating/explain/charge-terms.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
 import { findContract } from '../../../store/contracts/contracts.ts';
 import { loadSubscriptions } from '../../../store/contracts/subscriptions.ts';
 import { cardOf, loadInvoiceContext, termsOf } from './invoice-context.ts';
-
-/** The prices that an invoice was computed from. */
-export interface ChargePrices {
-  readonly card: CardTerms;
-  readonly contract: ContractUsageTerms;
-}
 
 /**
  * `kept` are the terms of a usage invoice. An issued scheduled invoice stores none: its charges have the current terms
@@ -21,7 +15,7 @@ export interface ChargePrices {
 export async function readChargeTerms(
   db: Database | Transaction,
   { lines, contractId, status, period }: Invoice,
-  kept: ChargePrices | null,
+  kept: InvoiceTerms | null,
   now: Instant,
 ): Promise<ChargeTermsOf> {
   const isDraft = status === 'DRAFT';

@@ -1,18 +1,13 @@
 /** Writes the whole statement of a query across customers: its cells as texts, or its columns with types and names. */
-import type { QueryParams } from '../../client/clickhouse.ts';
+import type { StatementWithParams } from '../../client/parameter-pieces.ts';
 import { createParameters } from '../../query/parameters.ts';
 import { renderStatement } from '../../query/usage-relation.ts';
 import type { CheckedReport } from '../read/read-report.ts';
 import { createDefinitions, createNames } from '../values/definitions.ts';
 import { toText, type Writer } from '../values/value.ts';
 
-export interface ReportStatement {
-  readonly sql: string;
-  readonly params: QueryParams;
-}
-
 /** Each row as a list of the texts of its cells. */
-export function textStatement(report: CheckedReport): ReportStatement {
+export function textStatement(report: CheckedReport): StatementWithParams {
   const { columns, order } = report;
   const sql = rendered(report, (writer) => {
     const cells = columns.map((column) => toText(writer, column));
@@ -25,7 +20,7 @@ export function textStatement(report: CheckedReport): ReportStatement {
  * Columns with types and the analyst's names, which are bound like all texts of the analyst. They are named outside of
  * the statement, because inside they could collide with its names.
  */
-export function typedStatement(report: CheckedReport): ReportStatement {
+export function typedStatement(report: CheckedReport): StatementWithParams {
   const { columns, order } = report;
   const inner = innerName(columns.map(({ name }) => name));
   const sql = rendered(report, (writer) => [

@@ -2,6 +2,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { invalid, type Refusal } from '../../../core/errors.ts';
 import type { ClickHouse, QueryParams, QuerySettings, StreamedSelect } from '../../client/clickhouse.ts';
+import type { StatementWithParams } from '../../client/parameter-pieces.ts';
 import type { SentTable } from '../../client/sent-tables.ts';
 import { GIBIBYTE, type QueryLimits } from '../../query/query-limits.ts';
 import { OWNERS_TABLE, viewTableName } from '../generate/view-sql.ts';
@@ -12,7 +13,7 @@ import { type TreeRules, verifyStatement } from '../run/parse-tree.ts';
 import { refusalOf, settingsOf } from '../run/run-statement.ts';
 import { VIEW_NAMES } from '../values/views.ts';
 import { afterBeginning, type ReportRow, rowsOf, wholeParquet } from './answer-rows.ts';
-import { type ReportStatement, textStatement, typedStatement } from './report-sql.ts';
+import { textStatement, typedStatement } from './report-sql.ts';
 
 /** One thread, so that other queries are not slowed down. */
 export const REPORT_LIMITS: QueryLimits = {
@@ -100,7 +101,7 @@ const PARQUET: AnswerForm = {
   },
 };
 
-interface Asked extends AnswerForm, ReportStatement {
+interface Asked extends AnswerForm, StatementWithParams {
   readonly copied: CopiedRows;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal | undefined;

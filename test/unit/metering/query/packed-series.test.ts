@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import { HOUR_MS } from '../../../../src/core/time.ts';
 import { type LineTexts, lineOfTexts, packedSeries } from '../../../../src/metering/query/packed-series.ts';
-import { cumulativeSteps } from '../../../../src/metering/query/series-fold.ts';
+import { createSeriesFold } from '../../../../src/metering/query/series-fold.ts';
 
 const START = Date.UTC(2026, 10, 1);
 const form = {
@@ -38,6 +38,12 @@ const packed = ({ groupValues, windows: own }: Line) =>
 
 const seriesOf = (line: LineTexts) => packedSeries([lineOfTexts(line)], form).unpack();
 
+function sumsOf(windows: Line['windows']) {
+  const fold = createSeriesFold('SUM');
+  for (const { hour, value } of windows) fold.add(START + (hour + 1) * HOUR_MS, decimal(value));
+  return fold.steps;
+}
+
 test('unpacked series have the steps of their windows, with all digits, each time they are unpacked', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 4 }), (lines) => {
@@ -45,10 +51,7 @@ test('unpacked series have the steps of their windows, with all digits, each tim
       expect(valueCount).toBe(lines.reduce((total, own) => total + own.windows.length, 0));
       const expected = lines.map(({ groupValues: [model, region], windows: own }) => ({
         groupValues: { model, region },
-        steps: cumulativeSteps(
-          'SUM',
-          own.map(({ hour, value }) => ({ at: START + (hour + 1) * HOUR_MS, value: decimal(value) })),
-        ),
+        steps: sumsOf(own),
       }));
       expect(unpack()).toEqual(expected);
       expect(unpack()).toEqual(expected);

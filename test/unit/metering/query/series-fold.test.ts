@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { Aggregation } from '../../../../src/core/metric.ts';
-import { cumulativeSteps } from '../../../../src/metering/query/series-fold.ts';
+import { createSeriesFold } from '../../../../src/metering/query/series-fold.ts';
 
 function steps(aggregation: Aggregation, ...windows: readonly (readonly [number, string])[]) {
-  const values = windows.map(([at, value]) => ({ at, value: decimal(value) }));
-  return cumulativeSteps(aggregation, values).map(({ at, value }) => [at, value.toString()]);
+  const fold = createSeriesFold(aggregation);
+  for (const [at, value] of windows) fold.add(at, decimal(value));
+  return fold.steps.map(({ at, value }) => [at, value.toString()]);
 }
 
 describe('cumulative steps', () => {

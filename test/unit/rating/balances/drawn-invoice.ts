@@ -11,11 +11,11 @@ import type { UsageSeries } from '../../../../src/core/usage-series.ts';
 import { createBalanceBook } from '../../../../src/rating/balances/balance-book.ts';
 import { deductionsOf } from '../../../../src/rating/balances/draw-down.ts';
 import { invoiceTotal, windowBoundaries } from '../../../../src/rating/invoices/breakdown.ts';
-import { rateInvoice } from '../../../../src/rating/invoices/rate-invoice.ts';
 import type { RatedConversionLine, UsageLine } from '../../../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../../../src/rating/quantities/product-spans.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../../../src/rating/usage/cpu-conversion.ts';
+import { rateInvoice } from '../../../support/rate-at-once.ts';
 import { hour, PERIOD, product, version } from '../fixtures.ts';
 
 export const COINS = 'coins';

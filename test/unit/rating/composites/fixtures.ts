@@ -5,7 +5,6 @@ import { decimal } from '../../../../src/core/decimal.ts';
 import type { Override } from '../../../../src/core/terms/overrides.ts';
 import { HOUR_MS, type Instant } from '../../../../src/core/time.ts';
 import { windowBoundaries } from '../../../../src/rating/invoices/breakdown.ts';
-import { rateInvoice } from '../../../../src/rating/invoices/rate-invoice.ts';
 import type {
   CompositeOnCard,
   ProductOnCard,
@@ -15,6 +14,7 @@ import type {
 import { usageNeeds } from '../../../../src/rating/quantities/product-spans.ts';
 import type { MeteredUsage } from '../../../../src/rating/quantities/usage-need.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
+import { rateInvoice } from '../../../support/rate-at-once.ts';
 import { describeLine, flat, hour, PERIOD, rate, series, tiers, version } from '../fixtures.ts';
 
 /** A custom unit that is worth 2.5 of the currency. */

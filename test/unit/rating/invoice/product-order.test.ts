@@ -3,10 +3,10 @@ import type { RateEntry } from '../../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { windowBoundaries } from '../../../../src/rating/invoices/breakdown.ts';
 import { sortProducts } from '../../../../src/rating/invoices/product-order.ts';
-import { rateUsage } from '../../../../src/rating/invoices/rate-usage.ts';
 import { wholePeriod } from '../../../../src/rating/periods/billing-periods.ts';
 import { NO_OVERRIDES } from '../../../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
+import { rateUsage } from '../../../support/rate-at-once.ts';
 import {
   describeLine,
   flat,

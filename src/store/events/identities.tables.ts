@@ -14,3 +14,16 @@ export const cloudEventIdentities = pgTable(
   },
   (table) => [check('cloud_event_identities_one_row', sql`${table.id} = 1`)],
 );
+
+/**
+ * The instant from which spans are identified by the id of the answer, one row. Absent if no version ran here that
+ * identified all of them by trace and span.
+ */
+export const spanIdentities = pgTable(
+  'span_identities',
+  {
+    id: integer('id').primaryKey().default(1),
+    responseIdsFrom: instant('response_ids_from').notNull(),
+  },
+  (table) => [check('span_identities_one_row', sql`${table.id} = 1`)],
+);
