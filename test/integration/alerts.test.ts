@@ -13,8 +13,8 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const NOW = '2026-11-10T12:30:00Z';
 const NOON = '2026-11-10T12:10:00Z';
-const service = await serviceForFile({ sandboxNow: NOW });
-const { api, db, clickhouse } = service;
+const service = await serviceForFile({ usage: 'naive', sandboxNow: NOW });
+const { api, db, usageSource } = service;
 const catalogue = await createThresholdCatalogue(api);
 const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
@@ -235,7 +235,7 @@ describe('states', () => {
     const { customerId, use } = await customerWith();
     await use(2000, NOON);
     const alert = await createAlert('spend_threshold_reached', 1000, { customer_id: customerId });
-    const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+    const deps = billingContext({ db, usageSource, clock: { now: () => Date.parse(NOW) } });
     await Promise.all(Array.from({ length: 4 }, () => evaluateAlerts(deps, [customerId])));
     await becomes(customerId, alert, 'in_alarm');
     await settled();

@@ -14,7 +14,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';
 import type { Body } from '../support/term-fixtures.ts';
 
-const { api } = await serviceForFile({ sandboxNow: '2026-11-25T00:00:00Z' });
+const { api } = await serviceForFile({ usage: 'naive', sandboxNow: '2026-11-25T00:00:00Z' });
 const START = '2026-11-01T00:00:00Z';
 const END = '2027-11-01T00:00:00Z';
 const NAMES = ['Chat', 'Chat beta', 'Storage', 'Storage beta'] as const;

@@ -20,7 +20,7 @@ const JANUARY = '2026-01-01T00:00:00Z';
  * least 8 cents; the platform fee 50 % of support and requests.
  */
 beforeEach(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
+  service = await startTestService({ usage: 'naive', sandboxNow: '2026-11-10T00:00:00Z' });
   const { api } = service;
   scenario = await createScenario(api, { alias: 'other' });
   customerId = await createdId(api, '/v1/customers', { name: 'Ada', ingest_aliases: ['ada'] });

@@ -12,7 +12,7 @@ let customerId: string;
 let rateCardId: string;
 
 beforeEach(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
+  service = await startTestService({ usage: 'naive', sandboxNow: '2026-11-10T00:00:00Z' });
   const { api } = service;
   scenario = await createScenario(api, { alias: 'other' });
   customerId = await createdId(api, '/v1/customers', { name: 'Ada', ingest_aliases: ['ada'] });

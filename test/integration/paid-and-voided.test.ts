@@ -8,7 +8,11 @@ import { createHierarchy, invoiceId, request } from '../support/hierarchies.ts';
 import { type BilledCustomer, billedCustomer, connectedTo } from '../support/stripe/billed-customer.ts';
 
 const stripe = await startStripeStandIn();
-const service = await serviceForFile({ sandboxNow: '2026-03-10T00:00:00Z', ...connectedTo(stripe) });
+const service = await serviceForFile({
+  usage: 'naive',
+  sandboxNow: '2026-03-10T00:00:00Z',
+  ...connectedTo(stripe),
+});
 const { api } = service;
 const hook = `${service.url}/v1/providers/stripe/webhook/default`;
 let clock = Date.UTC(2026, 2, 10);

@@ -15,7 +15,7 @@ import {
   prepaid,
 } from '../support/shared-balances.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-01-10T00:00:00Z' });
 const { api } = service;
 const product = await commitProduct(api);
 

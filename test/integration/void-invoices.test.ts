@@ -4,13 +4,13 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { regenerateInvoice } from '../../src/billing/invoices/issued/regenerate.ts';
 import { newId } from '../../src/core/ids.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import type { UsageSource } from '../../src/metering/usage/usage-source.ts';
 import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const service = await serviceForFile({ usage: 'naive', sandboxNow: '2026-11-10T00:00:00Z' });
 const { api } = service;
 const fee = await createdId(api, '/v1/contract-pricing/products/create', {
   name: 'Platform fee',
@@ -70,6 +70,25 @@ async function read(customerId: string, id: string): Promise<Shown> {
 async function idsOf(customerId: string, query: Record<string, string> = {}): Promise<string[]> {
   const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { limit: 100, ...query } });
   return answer.list('data').map((_, index) => answer.text(`data[${index}].id`));
+}
+
+/** Usage as the service reads it, with something done before each reading. */
+function beforeEachReading(work: () => Promise<void>): UsageSource {
+  const source = service.usageSource;
+  const changed: UsageSource = {
+    ...source,
+    async series(asked) {
+      await work();
+      return await source.series(asked);
+    },
+    async sharedSeries(asked) {
+      await work();
+      return await source.sharedSeries(asked);
+    },
+    inLane: () => changed,
+    inShare: () => changed,
+  };
+  return changed;
 }
 
 const voidInvoice = (id: string) => api.post('/v1/invoices/void', { id });
@@ -196,15 +215,16 @@ describe('a usage invoice', () => {
     const issued = await issuedUsage();
     await voidInvoice(issued.invoiceId);
     let changes = 0;
-    const clickhouse: ClickHouse = {
-      ...service.clickhouse,
-      async query(query) {
-        changes += 1;
-        if (changes === 1) await priceRequests(issued, 9);
-        return service.clickhouse.query(query);
-      },
-    };
-    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => clock } });
+    const usageSource = beforeEachReading(async () => {
+      changes += 1;
+      if (changes === 1) await priceRequests(issued, 9);
+    });
+    const deps = billingContext({
+      db: service.db,
+      clickhouse: service.clickhouse,
+      usageSource,
+      clock: { now: () => clock },
+    });
     const id = await regenerateInvoice(deps, issued.invoiceId);
     expect(changes).toBeGreaterThan(1);
     expect(await read(issued.customerId, id)).toMatchObject({ total: '12' });
@@ -214,15 +234,16 @@ describe('a usage invoice', () => {
     const issued = await issuedUsage();
     await voidInvoice(issued.invoiceId);
     let price = 10;
-    const clickhouse: ClickHouse = {
-      ...service.clickhouse,
-      async query(query) {
-        price += 1;
-        await priceRequests(issued, price);
-        return service.clickhouse.query(query);
-      },
-    };
-    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => clock } });
+    const usageSource = beforeEachReading(async () => {
+      price += 1;
+      await priceRequests(issued, price);
+    });
+    const deps = billingContext({
+      db: service.db,
+      clickhouse: service.clickhouse,
+      usageSource,
+      clock: { now: () => clock },
+    });
     await expect(regenerateInvoice(deps, issued.invoiceId)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await idsOf(issued.customerId)).toHaveLength(1);
   });
