@@ -85,6 +85,7 @@ async function answers(source: UsageSource, { events, customers }: UsageScenario
       }),
     ),
     present: [...(await source.presentRefs(refs, asked.range))].sort(),
+    names: await namesIn(source, refs, asked.range),
     // ClickHouse may have merged later copies away; ingest stores none.
     last: hasCopies(events) ? null : await source.lastIngested(refs, asked.range),
   };
@@ -112,6 +113,14 @@ function shownWindows(found: Awaited<ReturnType<UsageSource['windows']>>) {
       ]),
     )
     .sort();
+}
+
+/** The table has the events of other scenarios as well. */
+async function namesIn({ events }: UsageSource, refs: readonly string[], asked: Interval) {
+  const found = await events.refs(asked, { after: null, limit: 10_000 });
+  return found
+    .filter(({ customerRef }) => refs.includes(customerRef))
+    .map(({ customerRef, events: count, first, last }) => [customerRef, count, first, last]);
 }
 
 async function allGroups(

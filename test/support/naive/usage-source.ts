@@ -8,8 +8,10 @@
 import { type Decimal, decimal } from '../../../src/core/decimal.ts';
 import { Refusal } from '../../../src/core/errors.ts';
 import type { BillableMetric, StreamingMetric } from '../../../src/core/metric.ts';
+import type { PageRequest } from '../../../src/core/paging.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts';
 import type { UsageSeries } from '../../../src/core/usage-series.ts';
+import type { UsedRef, UsedRefPosition } from '../../../src/metering/events/used-refs.ts';
 import { cursorAfter } from '../../../src/metering/query/group-cursor.ts';
 import type { UsageBatchRequest, UsageBatchWindow } from '../../../src/metering/query/usage-batch.ts';
 import type { UsageGroupRow, UsageGroupsPage } from '../../../src/metering/query/usage-groups.ts';
@@ -50,7 +52,7 @@ export function naiveUsageSource(events: () => readonly NaiveEvent[]): UsageSour
       properties: () => unanswered('events'),
       recent: () => unanswered('events'),
       periodsWithLater: () => unanswered('events'),
-      refs: () => unanswered('events'),
+      refs: async (range, page) => refsPage(inRange(events(), null, range), page),
       models: () => unanswered('events'),
     },
     inLane: () => source,
@@ -82,6 +84,27 @@ function inRange(
 
 function lastIngested(events: readonly NaiveEvent[]): string {
   return String(events.reduce((last, { ingestedAt }) => Math.max(last, ingestedAt), 0));
+}
+
+const PREFIX_LENGTH = 64;
+
+/** By the first characters of the name, and by the whole of it. */
+function refsPage(events: readonly NaiveEvent[], { after, limit }: PageRequest<UsedRefPosition>): UsedRef[] {
+  const order = (a: UsedRefPosition, b: UsedRefPosition) => groupOrder([a.prefix, a.key], [b.prefix, b.key]);
+  const counted = deduplicated(events);
+  return [...new Set(counted.map(refOf))]
+    .map((customerRef) => {
+      const times = counted.filter((event) => refOf(event) === customerRef).map(({ timestamp }) => timestamp);
+      return {
+        ...{ customerRef, events: times.length },
+        first: times.reduce((a, b) => Math.min(a, b)),
+        last: times.reduce((a, b) => Math.max(a, b)),
+        position: { prefix: [...customerRef].slice(0, PREFIX_LENGTH).join(''), key: customerRef },
+      };
+    })
+    .filter(({ position }) => after === null || order(position, after) > 0)
+    .sort((a, b) => order(a.position, b.position))
+    .slice(0, limit);
 }
 
 /** Once each, and none that was ingested later. */
