@@ -92,6 +92,7 @@ function engineConfiguration(directory: string): string {
   <user_files_path>${path(USER_FILES)}</user_files_path>
   <format_schema_path>${path('format-schemas')}</format_schema_path>
   <max_server_memory_usage>${Math.floor(memoryOfProcess() / 2)}</max_server_memory_usage>
+  <memory_worker_period_ms>1000</memory_worker_period_ms>
   <mark_cache_size>268435456</mark_cache_size>
   <primary_index_cache_size>268435456</primary_index_cache_size>
   <merge_tree>

@@ -11,8 +11,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
 import { createPoll } from '../runtime/poll.ts';
 import { createSerialQueue } from '../runtime/serial-queue.ts';
+import { pollDue } from '../store/base/due-watch.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/jobs/job-figures.ts';
-import { loadFailedJobs, nextStep } from '../store/jobs/job-order.ts';
+import { hasDueJob, hasDueRetry, loadFailedJobs, nextStep } from '../store/jobs/job-order.ts';
 import type { JobKind } from './job-kind.ts';
 import type { JobsContext } from './jobs-context.ts';
 import type { BatchRunner, JobCounts } from './run-batch.ts';
@@ -58,11 +59,11 @@ const OVERDUE_MS = 10 * 60 * SECOND_MS;
 /** Keeps the log record readable. */
 const FAILED_JOBS_LOGGED_MAX = 20;
 
-type RunnerContext = Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer' | 'ping' | 'isPaused'>;
+type RunnerContext = Pick<JobsContext, 'db' | 'dueWatch' | 'clock' | 'log' | 'tracer' | 'ping' | 'isPaused'>;
 
 /** `kinds` by rank: among jobs of one instant, those of an earlier kind run first. */
 export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[]): JobRunner {
-  const { db, clock, log, tracer, ping, isPaused } = context;
+  const { db, dueWatch, clock, log, tracer, ping, isPaused } = context;
   const names = kinds.map(({ kind }) => kind);
   const figures = createJobFigures(context, names);
   let closed = false;
@@ -82,12 +83,15 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
     retries.run(() => runFailed(retrier, dueAt, retryBy));
   const onFailure = (err: unknown) => log.error({ err }, 'jobs cannot run now: they will be tried again');
   const polls = [
-    createPoll({ name: 'jobs', intervalMs: POLL_INTERVAL_MS, work: () => runDue(clock.now()), onFailure }),
-    createPoll({
-      name: 'failed jobs',
-      intervalMs: POLL_INTERVAL_MS,
+    pollDue(dueWatch, {
+      ...{ name: 'jobs', intervalMs: POLL_INTERVAL_MS, onFailure },
+      isDue: () => hasDueJob(names, clock.now()),
+      work: () => runDue(clock.now()),
+    }),
+    pollDue(dueWatch, {
+      ...{ name: 'failed jobs', intervalMs: POLL_INTERVAL_MS, onFailure },
+      isDue: () => hasDueRetry(clock.now(), Date.now()),
       work: () => runRetries(clock.now(), Date.now()),
-      onFailure,
     }),
     createPoll({ name: 'figures of jobs', intervalMs: FIGURES_INTERVAL_MS, work: figures.read, onFailure }),
   ];

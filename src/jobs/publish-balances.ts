@@ -13,15 +13,13 @@ const STEP_INTERVAL_MS = SECOND_MS;
 const LOOK_INTERVAL_MS = 10 * SECOND_MS;
 
 export function createBalancePublishing(deps: Pick<BillingContext, 'db' | 'clock' | 'log'>) {
-  let lookAt = Number.NEGATIVE_INFINITY;
-  async function step(): Promise<void> {
-    if (performance.now() < lookAt) return;
-    if ((await publishBalances(deps)) !== 'under way') lookAt = performance.now() + LOOK_INTERVAL_MS;
-  }
+  let isUnderWay = false;
   return createPoll({
     name: 'balances',
-    intervalMs: STEP_INTERVAL_MS,
-    work: step,
+    intervalMs: () => (isUnderWay ? STEP_INTERVAL_MS : LOOK_INTERVAL_MS),
+    async work() {
+      isUnderWay = (await publishBalances(deps)) === 'under way';
+    },
     onFailure: (err) => deps.log.error({ err }, 'balances cannot be published now: they will be tried again'),
   });
 }

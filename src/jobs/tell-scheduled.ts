@@ -5,8 +5,8 @@
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { NotificationContext } from '../notifications/notification-context.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';
-import { createPoll } from '../runtime/poll.ts';
-import { nextScheduledAt } from '../store/lifecycle-messages/scheduled-messages.ts';
+import { pollDue } from '../store/base/due-watch.ts';
+import { hasScheduled, nextScheduledAt } from '../store/lifecycle-messages/scheduled-messages.ts';
 import type { ClockJobs } from './service-clock.ts';
 
 /** The longest delay of a message on an idle system. */
@@ -26,9 +26,10 @@ export function createScheduledTelling(context: NotificationContext): ScheduledT
   const { db, clock, log } = context;
   let isClosed = false;
   const runDue = (dueAt: Instant) => tellScheduled(context, dueAt, () => isClosed);
-  const poll = createPoll({
+  const poll = pollDue(context.dueWatch, {
     name: 'messages of a set time',
     intervalMs: POLL_INTERVAL_MS,
+    isDue: () => hasScheduled(clock.now()),
     work: () => runDue(clock.now()),
     onFailure: (err) => log.error({ err }, 'scheduled messages cannot be sent now: they will be tried again'),
   });

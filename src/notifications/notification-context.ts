@@ -4,10 +4,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Secrets } from '../core/secrets.ts';
 import type { Tracer } from '../core/tracing.ts';
 import type { Database } from '../store/base/database.ts';
+import type { DueWatch } from '../store/base/due-watch.ts';
 import type { UpcomingCommits } from './upcoming.ts';
 
 export interface NotificationContext {
   readonly db: Database;
+  /** Absent: each queue polls PostgreSQL by itself. */
+  readonly dueWatch?: DueWatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;

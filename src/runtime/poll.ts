@@ -20,8 +20,11 @@ interface PollRun {
 export interface Poll {
   /** Begins with a wait, or with `{ now: true }` with a run. */
   start(options?: { readonly now: boolean }): void;
-  /** Runs at once, and once more if a run is in progress. Does nothing before the start. */
-  soon(): void;
+  /**
+   * Runs after this time at the latest, at once unless given. If a run is in progress, another one follows it. Does
+   * nothing before the start.
+   */
+  soon(withinMs?: number): void;
   figures(): Readonly<Record<'runs' | 'failures', number>>;
   /** Cancels the next run and waits for the one in progress. */
   close(): Promise<void>;
@@ -32,15 +35,18 @@ export function ignoreFailure(): void {}
 
 /** The poll waits for its `start`. */
 export function createPoll({ name, intervalMs, work, onFailure }: PollOptions): Poll {
-  const state = { isStarted: false, isClosed: false, isRunning: false, isWanted: false, isFailing: false };
+  const state = { isStarted: false, isClosed: false, isRunning: false, isFailing: false };
+  /** How long to wait after the run in progress at most. */
+  let wantedWithinMs = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  let nextAt = Number.POSITIVE_INFINITY;
   let last: Promise<void> = Promise.resolve();
   const figures = createFigures('poll', name, ['runs', 'failures']);
 
   async function run(): Promise<void> {
     const begun = performance.now();
     figures.add('runs');
-    state.isWanted = false;
+    wantedWithinMs = Number.POSITIVE_INFINITY;
     try {
       await work();
       state.isFailing = false;
@@ -54,13 +60,13 @@ export function createPoll({ name, intervalMs, work, onFailure }: PollOptions): 
 
   function waitAfter(ended: PollRun): void {
     state.isRunning = false;
-    if (state.isWanted) wait(0);
-    else wait(typeof intervalMs === 'number' ? intervalMs : intervalMs(ended));
+    wait(Math.min(wantedWithinMs, typeof intervalMs === 'number' ? intervalMs : intervalMs(ended)));
   }
 
   function wait(ms: number): void {
     if (state.isClosed) return;
     clearTimeout(timer);
+    nextAt = performance.now() + ms;
     timer = setTimeout(() => {
       state.isRunning = true;
       last = run();
@@ -73,9 +79,9 @@ export function createPoll({ name, intervalMs, work, onFailure }: PollOptions): 
       if (options?.now === true) wait(0);
       else waitAfter({ tookMs: 0, hasFailed: false });
     },
-    soon() {
-      if (state.isRunning) state.isWanted = true;
-      else if (state.isStarted) wait(0);
+    soon(withinMs = 0) {
+      if (state.isRunning) wantedWithinMs = Math.min(wantedWithinMs, withinMs);
+      else if (state.isStarted && performance.now() + withinMs < nextAt) wait(withinMs);
     },
     figures: figures.read,
     async close() {

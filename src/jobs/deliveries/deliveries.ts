@@ -8,9 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DeliveryOutcome, deliverLeased } from '../../billing/payments/deliver-leased.ts';
 import { forgetOldEvents } from '../../billing/payments/provider-events.ts';
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { createPoll, type Poll } from '../../runtime/poll.ts';
+import type { Poll } from '../../runtime/poll.ts';
+import { pollDue } from '../../store/base/due-watch.ts';
 import {
   type DeliveryFigures,
+  hasDueDelivery,
   hasUnattempted,
   leaseDeliveries,
   loadDeliveryFigures,
@@ -62,9 +64,10 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   /** Once the stores have moved, another process has the deliveries. */
   const hasToEnd = () => isClosed || deps.isPaused();
 
-  const poll = createPoll({
+  const poll = pollDue(deps.dueWatch, {
     name: 'deliveries of invoices',
     intervalMs: POLL_INTERVAL_MS,
+    isDue: () => hasDueDelivery(clock.now()),
     async work() {
       if (hasToEnd()) return;
       await takeDue();

@@ -1,13 +1,20 @@
 /** Follows the customers that transactions of all processes have changed. */
 
 import type { Database } from '../../store/base/database.ts';
-import { lastCustomerChange, loadCustomerChanges } from '../../store/customers/customer-changes.ts';
+import type { DueCondition } from '../../store/base/due-watch.ts';
+import {
+  hasOtherChanges,
+  lastCustomerChange,
+  loadCustomerChanges,
+} from '../../store/customers/customer-changes.ts';
 
 export interface ChangesFeed {
   /** Marks everything that is committed now as read. */
   skip(): Promise<void>;
   /** The customers changed since the last call, without duplicates. */
   next(): Promise<string[]>;
+  /** A condition that holds if there may be changes since the last call. */
+  hasNext(): DueCondition;
 }
 
 /**
@@ -23,6 +30,7 @@ export function createChangesFeed(db: Database): ChangesFeed {
   /** Read and not returned yet: a later page may fail. */
   const changed = new Set<string>();
   return {
+    hasNext: () => hasOtherChanges(last - READ_AGAIN, seen.size),
     async skip() {
       last = await lastCustomerChange(db);
       const rows = await loadCustomerChanges(db, last - READ_AGAIN, READ_AGAIN);

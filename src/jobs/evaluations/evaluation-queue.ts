@@ -56,6 +56,8 @@ interface QueueOptions {
   readonly elapsedMs?: () => number;
   /** Whether failures are not retried, because the stores are closing. */
   readonly isEnding?: () => boolean;
+  /** Called when a customer begins to wait, or becomes urgent. */
+  onWaiting?(): void;
   /** Called with each customer whose evaluation failed, and which is no longer marked. */
   onFailure(customerId: string, error: unknown): void;
 }
@@ -64,7 +66,7 @@ export function createEvaluationQueue({
   elapsedMs = () => performance.now(),
   ...options
 }: QueueOptions): EvaluationQueue {
-  const waiting = new WaitingCustomers(elapsedMs);
+  const waiting = new WaitingCustomers(elapsedMs, () => options.onWaiting?.());
   const batches = new Set<Promise<void>>();
   const { evaluate, counts } = createBatchEvaluation(options, (ids) => waiting.markAll(ids, 0));
   return {

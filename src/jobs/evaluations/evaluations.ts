@@ -11,9 +11,10 @@ import type { Decimal } from '../../core/decimal.ts';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { createPoll, type Poll } from '../../runtime/poll.ts';
+import { createPoll, type Poll, type PollOptions } from '../../runtime/poll.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
+import { type DueCondition, pollDue } from '../../store/base/due-watch.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import type { JobsContext } from '../jobs-context.ts';
 import { createChangesFeed } from './changes-feed.ts';
@@ -67,6 +68,8 @@ interface EvaluationTimes {
 const LOOK_INTERVAL_MS = 200;
 /** The interval after which changes missed because of a crash, another process or a changed price are found. */
 const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
+/** A worker without waiting customers is woken by the first one. */
+const ASLEEP_MS = MINUTE_MS;
 /** A failed evaluation is repeated after this time. */
 const RETRY_MS = 5 * SECOND_MS;
 /** One is often charging a payment, or waits for events that ClickHouse does not have yet. */
@@ -92,7 +95,7 @@ const CUSTOMERS_PER_READ = 5_000;
 const NAMES_READ_MS = 5 * SECOND_MS;
 
 export function createEvaluations(
-  context: Pick<JobsContext, 'db' | 'log' | 'isPaused'>,
+  context: Pick<JobsContext, 'db' | 'dueWatch' | 'log' | 'isPaused'>,
   evaluators: readonly CustomerEvaluator[],
   times: EvaluationTimes = {},
 ): Evaluations {
@@ -100,8 +103,10 @@ export function createEvaluations(
   const watchedUsage = createWatchedUsage();
   const { list } = watchedUsage;
   let isEnding = false;
+  const loops = createLoops(context);
   const queue = createEvaluationQueue({
     isEnding: () => isEnding,
+    onWaiting: loops.wakeWorkers,
     evaluators: evaluators.map((evaluator) =>
       ofWatched(evaluator, watchedUsage, (id, waitMs) => queue.mark([id], waitMs)),
     ),
@@ -115,7 +120,6 @@ export function createEvaluations(
     },
   });
   const reads = createWatchedReads({ db, evaluators, watchedUsage, queue });
-  const loops = createLoops(context);
 
   return {
     usage: usageWatch(watchedUsage, queue, reads.names),
@@ -125,10 +129,10 @@ export function createEvaluations(
     figures: () => ({ ...queue.figures(), watched: list.size }),
     start() {
       const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
-      loops.repeat(reads.sweep, () => sweepIntervalMs);
-      loops.repeat(reads.follow, () => LOOK_INTERVAL_MS);
-      for (let count = 0; count < URGENT_WORKERS; count += 1) startWorker(loops, queue, 'urgent');
-      startWorker(loops, queue, 'due', 'calm');
+      loops.repeat({ work: reads.sweep, restMs: () => sweepIntervalMs });
+      loops.repeat({ work: reads.follow, restMs: () => LOOK_INTERVAL_MS, isDue: reads.hasChanges });
+      for (let count = 0; count < URGENT_WORKERS; count += 1) loops.addWorker(queue, 'urgent');
+      loops.addWorker(queue, 'due', 'calm');
     },
     async close() {
       isEnding = true;
@@ -230,6 +234,7 @@ function createWatchedReads(parts: WatchedReadsParts) {
 
   return {
     names: names.present,
+    hasChanges: feed.hasNext,
     sweep: () =>
       reads.run(async () => {
         await names.read();
@@ -303,40 +308,61 @@ async function settle({ log, isPaused, queue, reads }: Settling): Promise<void> 
   }
 }
 
-type Loops = ReturnType<typeof createLoops>;
+interface Loop {
+  work(): Promise<unknown>;
+  restMs(tookMs: number): number;
+  /** If given, the loop is woken when it holds. */
+  isDue?(): DueCondition;
+}
 
-function createLoops({ log, isPaused }: Pick<JobsContext, 'log' | 'isPaused'>) {
+function createLoops({ dueWatch, log, isPaused }: Pick<JobsContext, 'dueWatch' | 'log' | 'isPaused'>) {
   const polls: Poll[] = [];
+  const wakes: (() => void)[] = [];
 
   /** Repeats `work` until the end, with a rest between runs that depends on their duration. */
-  function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): void {
-    const poll = createPoll({
+  function repeat({ work, restMs, isDue }: Loop): Poll {
+    const options: PollOptions = {
       name: 'evaluations',
       intervalMs: ({ hasFailed, tookMs }) => (hasFailed ? RETRY_MS : restMs(tookMs)),
       work: async () => {
         if (!isPaused()) await work();
       },
       onFailure: (err) => log.error({ err }, 'customers cannot be evaluated now: it will be tried again'),
-    });
+    };
+    const poll = isDue === undefined ? createPoll(options) : pollDue(dueWatch, { ...options, isDue });
     poll.start({ now: true });
     polls.push(poll);
+    return poll;
   }
 
   return {
     repeat,
+    /** Evaluates customers of the first of these lanes that has any. */
+    addWorker(queue: EvaluationQueue, ...lanes: EvaluationLane[]): void {
+      let lane: EvaluationLane | null = null;
+      let isAsleep = false;
+      const poll = repeat({
+        async work() {
+          lane = await queue.runBatch(...lanes);
+        },
+        restMs(tookMs) {
+          isAsleep = lane === null && queue.figures().waiting === 0;
+          return isAsleep ? ASLEEP_MS : restAfter(tookMs, lane);
+        },
+      });
+      wakes.push(() => {
+        // One that rests after its work is left alone.
+        if (isAsleep) poll.soon(LOOK_INTERVAL_MS);
+        isAsleep = false;
+      });
+    },
+    wakeWorkers(): void {
+      for (const wake of wakes) wake();
+    },
     async close() {
       await Promise.all(polls.map((poll) => poll.close()));
     },
   };
-}
-
-/** Evaluates customers of the first of these lanes that has any. */
-function startWorker(loops: Loops, queue: EvaluationQueue, ...lanes: EvaluationLane[]): void {
-  let lane: EvaluationLane | null = null;
-  const work = async () => {
-    lane = await queue.runBatch(...lanes);
-  };
-  loops.repeat(work, (tookMs) => restAfter(tookMs, lane));
 }
 
 /** The rest after a batch of the lane; null: there was none. */

@@ -27,10 +27,15 @@ export class WaitingCustomers {
   /** No calm customer is due before this time. */
   #firstDueAt = WHEN_THERE_IS_TIME;
   readonly #elapsedMs: () => number;
+  readonly #onWaiting: () => void;
 
-  /** `elapsedMs`: monotonic milliseconds from any origin. */
-  constructor(elapsedMs: () => number) {
+  /**
+   * `elapsedMs`: monotonic milliseconds from any origin. `onWaiting` is called when a customer begins
+   * to wait, or becomes urgent.
+   */
+  constructor(elapsedMs: () => number, onWaiting: () => void) {
     this.#elapsedMs = elapsedMs;
+    this.#onWaiting = onWaiting;
   }
 
   get size(): number {
@@ -73,6 +78,7 @@ export class WaitingCustomers {
       this.#calm.delete(place);
       this.#urgent.add(place);
       place.waitsIn = 'urgent';
+      this.#onWaiting();
       return;
     }
     const dueAt = withinMs === WHEN_THERE_IS_TIME ? WHEN_THERE_IS_TIME : this.#elapsedMs() + withinMs;
@@ -80,6 +86,7 @@ export class WaitingCustomers {
       this.#calm.add(place);
       place.waitsIn = 'calm';
       place.dueAt = dueAt;
+      this.#onWaiting();
     } else place.dueAt = Math.min(dueAt, place.dueAt);
     this.#firstDueAt = Math.min(dueAt, this.#firstDueAt);
   }

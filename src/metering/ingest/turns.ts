@@ -4,6 +4,7 @@
  * They are taken one after the other, some milliseconds in one turn of the event loop.
  */
 import { Refusal } from '../../core/errors.ts';
+import { MINUTE_MS } from '../../core/time.ts';
 import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 
 export interface TurnOptions {
@@ -39,6 +40,8 @@ interface Waiting {
 /** Work in one turn of the event loop, in milliseconds. */
 const SLICE_MS = 10;
 const LOOK_MS = 500;
+/** While nobody waits. */
+const IDLE_LOOK_MS = MINUTE_MS;
 
 export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns {
   /** In the order of arrival. */
@@ -48,7 +51,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   let sliceEnd = 0;
   const look = createPoll({
     name: 'requests that wait for room',
-    intervalMs: LOOK_MS,
+    intervalMs: () => (waiting.size > 0 ? LOOK_MS : IDLE_LOOK_MS),
     work: refuseLate,
     onFailure: ignoreFailure,
   });
@@ -92,6 +95,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       checkLength();
       return new Promise((resolve, reject) => {
         waiting.add({ queuedMs: performance.now(), resolve, reject });
+        look.soon(LOOK_MS);
         next();
       });
     },

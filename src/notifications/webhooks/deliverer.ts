@@ -11,8 +11,8 @@ import { randomUUID } from 'node:crypto';
 import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
-import { createPoll } from '../../runtime/poll.ts';
 import type { Database } from '../../store/base/database.ts';
+import { pollDue } from '../../store/base/due-watch.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -22,6 +22,7 @@ import {
 } from '../../store/messages/webhook-deliveries.ts';
 import {
   endpointOfPending,
+  hasDueMessage,
   leaseDueEndpoints,
   releaseEndpoint,
   type WebhookEndpoint,
@@ -67,7 +68,10 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
-type DelivererContext = Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'> & {
+type DelivererContext = Pick<
+  NotificationContext,
+  'db' | 'dueWatch' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'
+> & {
   /**
    * While true, no attempt begins, because the stores may no longer be current. Attempts in progress are then repeated
    * elsewhere.
@@ -85,9 +89,8 @@ export function createDeliverer(context: DelivererContext): Deliverer {
   let isFailing = false;
 
   /** Starts a round for every endpoint that has due messages and no running round. */
-  const poll = createPoll({
-    name: 'webhooks',
-    intervalMs: POLL_INTERVAL_MS,
+  const poll = pollDue(context.dueWatch, {
+    ...{ name: 'webhooks', intervalMs: POLL_INTERVAL_MS, isDue: hasDueMessage },
     async work() {
       if (closing.signal.aborted || isPaused()) return;
       await beginRounds();

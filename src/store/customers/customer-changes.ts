@@ -1,5 +1,5 @@
 /** The feed of changed customers, which evaluations follow (docs/explanation/thresholds.md, "When it is evaluated"). */
-import { asc, desc, gt, lt } from 'drizzle-orm';
+import { asc, desc, gt, lt, type SQL, sql } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import { rowInsertion } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -37,6 +37,11 @@ export async function loadCustomerChanges(
     .where(gt(id, after))
     .orderBy(asc(id))
     .limit(limit);
+}
+
+/** Whether there are rows after `after` other than `count`, so that some appeared or were deleted. */
+export function hasOtherChanges(after: number, count: number): SQL {
+  return sql`(select count(*) <> ${count} from ${customerChanges} where ${gt(customerChanges.id, after)})`;
 }
 
 /** 0 if there is none. */

@@ -1,5 +1,19 @@
 /** Leases on deliveries, and the steps recorded under them. Leases are in real time, due times in the service's. */
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, min, or, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  min,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -44,6 +58,11 @@ export async function leaseDeliveries(
     .where(inArray(invoiceDeliveries.invoiceId, due))
     .returning();
   return rows.map(deliveryFromRow);
+}
+
+/** Whether a delivery may be due at `dueAt`; it may be leased. */
+export function hasDueDelivery(dueAt: Instant): SQL {
+  return sql`exists (select from ${invoiceDeliveries} where ${lte(invoiceDeliveries.dueAt, dueAt)})`;
 }
 
 function until(leaseMs: number) {

@@ -52,6 +52,22 @@ export async function nextStep(
   return row === undefined ? null : { kind: row.kind, runAt: instantFromPostgres(row.run_at) };
 }
 
+/** Whether a job that has not failed may be due at `dueAt`. One look into the index for each kind. */
+export function hasDueJob(kinds: readonly string[], dueAt: Instant): SQL {
+  return sql`exists (
+    select from unnest(${textArray(kinds)}) as known (kind) cross join lateral (
+      select from ${jobs}
+      where ${jobs.kind} = known.kind and ${jobs.attempts} = 0 and ${lte(jobs.runAt, dueAt)}
+      limit 1
+    ) as first)`;
+}
+
+/** Whether a failed job that is due at `dueAt` is to be retried by `retryBy`, an instant of real time. */
+export function hasDueRetry(dueAt: Instant, retryBy: Instant): SQL {
+  const isDue = and(lte(jobs.runAt, dueAt), lte(jobs.retryAt, retryBy));
+  return sql`exists (select from ${jobs} where ${jobs.attempts} > 0 and ${isDue})`;
+}
+
 export interface FailedJob extends Omit<Job, 'payload' | 'key'> {
   readonly lastError: string | null;
 }

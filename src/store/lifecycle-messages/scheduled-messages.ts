@@ -134,6 +134,10 @@ export async function nextScheduledAt(db: Database): Promise<Instant | null> {
   return row?.next ?? null;
 }
 
+export function hasScheduled(now: Instant): SQL {
+  return sql`exists (select from ${scheduledMessages} where ${lte(scheduledMessages.fireAt, now)})`;
+}
+
 /** Messages due at `now`, the earliest first, locked. */
 export async function takeDue(tx: Transaction, now: Instant, limit: number): Promise<ScheduledMessage[]> {
   return tx

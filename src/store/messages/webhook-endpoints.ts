@@ -1,5 +1,5 @@
 /** Endpoints of webhooks, and the leases on them. */
-import { and, asc, count, eq, exists, inArray, isNull, lte, notLike, or, sql } from 'drizzle-orm';
+import { and, asc, count, eq, exists, inArray, isNull, lte, notLike, or, type SQL, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
@@ -164,6 +164,17 @@ export async function leaseDueEndpoints(
     })
     .where(inArray(webhookEndpoints.id, free))
     .returning(columns);
+}
+
+/** Whether an endpoint may have a message to be sent now; it may be leased. */
+export function hasDueMessage(): SQL {
+  const { endpointId, status, nextAttemptAt } = webhookDeliveries;
+  return sql`exists (
+    select from ${webhookEndpoints} cross join lateral (
+      select from ${webhookDeliveries}
+      where ${endpointId} = ${webhookEndpoints.id} and ${status} = 'PENDING' and ${nextAttemptAt} <= now()
+      limit 1
+    ) as first)`;
 }
 
 /** The current endpoint of a delivery; null if the delivery is no longer to be sent. */
