@@ -79,6 +79,24 @@ describe('a poll', () => {
     expect([ends.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
+  it('a poll that is asked to run within a time waits no longer than that, and no longer than its interval', async () => {
+    const begun: number[] = [];
+    const poll = createPoll({
+      intervalMs: 1_000,
+      work: () => void begun.push(Date.now()),
+      onFailure: () => {},
+    });
+    const start = Date.now();
+    poll.start();
+    poll.soon(200);
+    poll.soon(700);
+    await vi.advanceTimersByTimeAsync(900);
+    poll.soon(500);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await poll.close();
+    expect(begun.map((at) => at - start)).toEqual([200, 1_200]);
+  });
+
   it('a poll asks for each of its intervals, with how long the run took and whether it failed', async () => {
     const asked: unknown[] = [];
     const begun: number[] = [];
