@@ -15,6 +15,7 @@ import { benchDelivery } from './delivery.ts';
 import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchHolds } from './holds.ts';
+import { benchIdle } from './idle.ts';
 import { benchIngest } from './ingest.ts';
 import { benchKnownIds } from './known-ids.ts';
 import { benchLoop } from './loop.ts';
@@ -41,6 +42,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 15);
 
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
+  idle: () => benchIdle(2 * SECONDS),
   ingest: () => benchIngest(SECONDS),
   cloudevents: () => benchCloudEvents(SECONDS),
   peers: () => benchPeers(SECONDS),

@@ -86,7 +86,7 @@ function metricsPage(): string[] {
   return [
     ...head(
       'Figures of /metrics',
-      '`GET /metrics` answers in the text format of Prometheus, without a token: do not show it to everybody. Node’s own figures (`process_…`, `nodejs_…`) stand beside these. Those to watch are in [operations](../how-to/operations.md); `deploy/` has alert rules and a dashboard.',
+      '`GET /metrics` answers in the text format of Prometheus, without a token: do not show it to everybody. Node’s own figures (`process_…`, `nodejs_…`) stand beside these; they count from the first request. Those to watch are in [operations](../how-to/operations.md); `deploy/` has alert rules and a dashboard.',
     ),
     ...table(['figure', 'type', 'labels', 'meaning'], rows),
   ];

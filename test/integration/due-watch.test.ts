@@ -137,7 +137,7 @@ test('a poll that is watched runs when something is due, and again only if there
     await db.delete(jobs);
   };
   const isDue = () => hasDueJob(['work'], NOON);
-  const poll = pollDue(watch, { intervalMs: 1, isDue, work, onFailure: () => {} });
+  const poll = pollDue(watch, { name: 'work', intervalMs: 1, isDue, work, onFailure: () => {} });
   poll.start();
   watch.start();
   await job('work', NOON);

@@ -82,6 +82,7 @@ describe('a poll', () => {
   it('a poll that is asked to run within a time waits no longer than that, and no longer than its interval', async () => {
     const begun: number[] = [];
     const poll = createPoll({
+      name: 'test',
       intervalMs: 1_000,
       work: () => void begun.push(Date.now()),
       onFailure: () => {},
