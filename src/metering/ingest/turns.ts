@@ -49,12 +49,9 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   let isTaken = false;
   let isResting = false;
   let sliceEnd = 0;
-  const look = createPoll({
-    name: 'requests that wait for room',
-    intervalMs: () => (waiting.size > 0 ? LOOK_MS : IDLE_LOOK_MS),
-    work: refuseLate,
-    onFailure: ignoreFailure,
-  });
+  const intervalMs = () => (waiting.size > 0 ? LOOK_MS : IDLE_LOOK_MS);
+  const name = 'requests that wait for room';
+  const look = createPoll({ name, intervalMs, work: refuseLate, onFailure: ignoreFailure });
   look.start();
 
   function next(): void {
