@@ -1,4 +1,4 @@
-/** What a service costs that nobody asks: CPU time and wake-ups of its threads and of PostgreSQL, and memory. */
+/** The cost of an idle service: CPU time and wake-ups of its threads and of PostgreSQL, and memory. */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { table } from './report.ts';
