@@ -12,6 +12,7 @@ export interface ScopeKey<Value> {
   get(): Value | undefined;
 }
 
+const NOTHING: ReadonlyMap<symbol, unknown> = new Map();
 const scopes = new AsyncLocalStorage<ReadonlyMap<symbol, unknown>>();
 
 /** `name` is for debuggers only; two keys with one name are distinct. */
@@ -25,4 +26,9 @@ export function createScopeKey<Value>(name: string): ScopeKey<Value> {
     },
     get: () => scopes.getStore()?.get(key) as Value | undefined,
   };
+}
+
+/** Runs `work` that belongs to no single request, such as that of a batch: it sees no values. */
+export function withoutRequest<Result>(work: () => Result): Result {
+  return scopes.run(NOTHING, work);
 }

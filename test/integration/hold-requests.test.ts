@@ -163,6 +163,29 @@ test('an erased customer leaves no holds, and a late settle of one says so in it
   ]);
 });
 
+test('a reserve beside the erasure of its customer is answered, and leaves no hold', async () => {
+  const holders = await Promise.all(Array.from({ length: 8 }, () => createHolder(api, 100)));
+  const answers = await Promise.all(
+    holders.map(async (holder, index) => {
+      const { customerId: customer_id, contractId: contract_id } = holder;
+      const ask = async (number: number) => {
+        for (let wait = 0; wait < number + index; wait += 1) await api.get(`/v1/customers/${customer_id}`);
+        return await sent('/v1/holds/reserve', {
+          holds: [holder.hold(`${customer_id} beside ${number}`, 1)],
+        });
+      };
+      // Half of them are evaluated for the first time beside the erasure.
+      if (index % 2 === 0) await reserve(api, holder.hold(`${customer_id} before`, 1));
+      const asked = [0, 1, 2, 4, 6, 8].map(ask);
+      await api.post('/v1/contracts/archive', { customer_id, contract_id, void_invoices: false });
+      await api.post(`/v1/customers/${customer_id}/erase`, {});
+      return await Promise.all(asked);
+    }),
+  );
+  for (const [status, message] of answers.flat()) expect([200, 503], message).toContain(status);
+  for (const { customerId } of holders) expect(await listed(customerId)).toEqual([]);
+});
+
 test('beyond the evaluations that may wait a request is refused, says why, and when to try again', async () => {
   const customers = WAITING_MAX + 1_000;
   const rows = await db.execute(sql`

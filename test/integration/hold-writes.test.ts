@@ -2,11 +2,12 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';
+import type { Hold } from '../../src/core/hold.ts';
 import { newId } from '../../src/core/ids.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import { rowsAsJson } from '../../src/store/base/insert-rows.ts';
 import { holds as table } from '../../src/store/holds/holds.tables.ts';
-import { ensureAccounts, findHolds, type Hold, writeHolds } from '../../src/store/holds/holds.ts';
+import { ensureAccounts, findHolds, writeHolds } from '../../src/store/holds/holds.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 
 const { db } = await databaseForFile();

@@ -4,16 +4,19 @@
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { namesNothing, Refusal } from '../../core/errors.ts';
+import type { AccountSeen } from '../../core/hold.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
+import { standing as standingOf } from '../../rating/holds/family-state.ts';
 import type { Standing } from '../../rating/holds/hold-book.ts';
+import type { NotCharged } from '../../rating/holds/price-event.ts';
+import { createBatcher } from '../../runtime/batcher.ts';
 import type { Database } from '../../store/base/database.ts';
-import { type AccountSeen, readAccounts } from '../../store/holds/holds.ts';
+import { READ_TOGETHER_MAX, readAccounts } from '../../store/holds/holds.ts';
 import { findProduct } from '../../store/products/products.ts';
 import { unitOf } from './facts-of-parts.ts';
-import { createGroupedReads } from './grouped-reads.ts';
+import type { Asked } from './family-prices.ts';
 import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
-import type { Asked, NotCharged } from './hold-state.ts';
 import { preparedEvent } from './prepare-holds.ts';
 import { type Freshness, freshnessOf } from './reserve.ts';
 
@@ -44,7 +47,7 @@ const ATTEMPTS_MAX = 5;
 const CONFIRMED_MAX = 2;
 
 interface Parts extends HoldParts {
-  /** Of these customers, as they are now. */
+  /** The accounts of these customers as they are now. */
   readAccounts(customerIds: readonly string[]): Promise<readonly AccountSeen[]>;
 }
 
@@ -54,7 +57,7 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
     const begunAt = performance.now();
     const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
-    // Of a product the properties are its group values only.
+    // If a product is asked about, the properties are its group values only.
     const event = preparedEvent(deps, { customerRef, properties, eventType: request.eventType ?? 'check' });
     const asked: Asked = { event, productId, quantity };
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -73,11 +76,12 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
 }
 
 function createAccountReads(db: Database): Parts['readAccounts'] {
-  return createGroupedReads(async (asked: readonly (readonly string[])[]) => {
+  const work = async (asked: readonly (readonly string[])[]) => {
     const accounts = await readAccounts(db, [...new Set(asked.flat())]);
     const byId = new Map(accounts.map((account) => [account.customerId, account]));
-    return (customerIds) => customerIds.flatMap((id) => byId.get(id) ?? []);
-  });
+    return asked.map((customerIds) => customerIds.flatMap((id) => byId.get(id) ?? []));
+  };
+  return createBatcher({ name: 'accounts of holds', work, sizeMax: READ_TOGETHER_MAX }).ask;
 }
 
 interface Current {
@@ -105,7 +109,7 @@ async function currentFamily(
   if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
   if (family.isAsSeen(seen, { isShared, needsPrices })) return found;
   // Holds of other processes are read again, those of this one are known.
-  if (isShared) family.isStale = true;
+  if (isShared) family.send({ kind: 'overtaken' });
   await families.renew(family, performance.now());
   return 'again';
 }
@@ -116,10 +120,10 @@ async function judged(
   { customerId, family }: Current,
   asked: Asked,
 ): Promise<CheckAnswer> {
-  const parts = family.state.partsOfAsked(customerId, asked);
+  const parts = family.prices.partsOfAsked(customerId, asked);
   if (parts === 'unknown_product') return refused(await reasonOfUnknown(db, asked.productId ?? ''));
   if (typeof parts === 'string') return refused(parts);
-  const standing = family.book.standing('check', parts);
+  const standing = standingOf(family.state, parts);
   const creditTypeId = unitOf(parts);
   return {
     ...{ reason: standing.reason, standing, creditTypeId },
@@ -128,7 +132,7 @@ async function judged(
 }
 
 function hasEnded(family: HoldFamily, now: Instant): boolean {
-  for (const { expiresAt } of family.active.values()) if (expiresAt <= now) return true;
+  for (const { hold } of family.active.values()) if (hold.expiresAt <= now) return true;
   return false;
 }
 

@@ -1,21 +1,13 @@
 /** Counts one event that is in memory, by the rules of usage queries. */
 import { type Decimal, ONE, parseUsageDecimal } from '../../core/decimal.ts';
 import type { Aggregation, BillableMetric, StreamingMetric } from '../../core/metric.ts';
-import type { Instant } from '../../core/time.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import { leadsInto } from '../../metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import type { Growth } from '../../rating/holds/charged-slot.ts';
+import type { HeldEvent } from '../../rating/holds/family-view.ts';
 import type { CountedUsage, MatchNeed } from '../../rating/holds/price-event.ts';
 import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
-
-/** An event as ingest stores it. */
-export interface HeldEvent {
-  readonly eventType: string;
-  readonly timestamp: Instant;
-  /** The text of every value. A map, because a name may be `__proto__`. */
-  readonly properties: ReadonlyMap<string, string>;
-}
 
 /** How much is asked about, beside what the properties of an event say. */
 export interface AskedQuantity {

@@ -5,19 +5,14 @@
  */
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { AccountSeen, Hold } from '../../core/hold.ts';
 import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import { type Families, loadFamilies } from '../../store/balances/sharing-customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { activeAmong } from '../../store/customers/usage-owners.ts';
-import {
-  type AccountSeen,
-  ensureAccounts,
-  type Hold,
-  loadActiveHolds,
-  readAccounts,
-} from '../../store/holds/holds.ts';
+import { ensureAccounts, loadActiveHolds, readAccounts } from '../../store/holds/holds.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
 import { type PlannedInvoices, planInvoices } from '../invoices/compute/plan-invoices.ts';

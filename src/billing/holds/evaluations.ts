@@ -2,9 +2,9 @@
  * Evaluates families in groups: those that arrive while the places are taken wait, and the next group is of all that wait, up
  * to a limit. So one that arrives alone is evaluated at once, and a thousand together share their statements.
  */
-import { AsyncResource } from 'node:async_hooks';
 import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
+import { withoutRequest } from '../../runtime/request-scope.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { type EvaluatedFamily, evaluateFamilies } from './evaluate-families.ts';
 import type { HoldFamily } from './hold-family.ts';
@@ -39,7 +39,7 @@ interface Waiting {
 /** Groups at once: each reads in both stores while another one is computed. */
 const GROUPS_MAX = 3;
 const FAMILIES_MAX = 50;
-/** Of the families of a group, except where one alone has more. */
+/** Customers in the families of a group, unless one family alone has more. */
 const CUSTOMERS_MAX = 200;
 /** After a start all may be asked for at once. */
 export const WAITING_MAX = 10_000;
@@ -53,8 +53,6 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
   let waiting: Waiting[] = [];
   let later: (readonly Waiting[])[] = [];
   let running = 0;
-  // A group belongs to no single request.
-  const own = new AsyncResource('hold evaluations');
 
   function begin(): void {
     for (let group = nextGroup(); group.length > 0; group = nextGroup()) {
@@ -66,7 +64,7 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
     }
   }
 
-  /** Whoever waits for an answer comes first. */
+  /** Requests that wait for an answer are first. */
   function nextGroup(): readonly Waiting[] {
     if (running >= GROUPS_MAX) return [];
     if (waiting.length === 0) return running < GROUPS_MAX - 1 ? (later.shift() ?? []) : [];
@@ -89,7 +87,7 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
           resolve(evaluation);
         };
         waiting.push({ family, at: null, resolve: answered, reject });
-        own.runInAsyncScope(() => setImmediate(begin));
+        withoutRequest(() => setImmediate(begin));
       }),
     evaluateLater(families, at) {
       const group: Waiting[] = [];
@@ -100,7 +98,7 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
           }),
       );
       if (group.length > 0) later.push(group);
-      own.runInAsyncScope(() => setImmediate(begin));
+      withoutRequest(() => setImmediate(begin));
       return answers;
     },
     giveUpLater(family) {
@@ -112,7 +110,7 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
   };
 }
 
-/** Of the same time. */
+/** Evaluates families for the same time. */
 async function evaluateGroup(deps: EvaluationContext, group: readonly Waiting[]): Promise<void> {
   const begunAt = performance.now();
   const counted = group.map(({ family }) => family.storedUsage());

@@ -1,21 +1,25 @@
 /** Finds the hold that a request names, for many requests together. */
+import type { Hold } from '../../core/hold.ts';
+import { createBatcher } from '../../runtime/batcher.ts';
 import type { Database } from '../../store/base/database.ts';
-import { findHolds, type Hold } from '../../store/holds/holds.ts';
-import { createGroupedReads } from './grouped-reads.ts';
+import { findHolds, READ_TOGETHER_MAX } from '../../store/holds/holds.ts';
 import type { HoldName, HoldParts } from './hold-parts.ts';
 import { isLive } from './reserve.ts';
 
 /** By id, or of a transaction the one that is active or settled, else the last one. Null: there is none. */
 export function createHoldReads(db: Database): (name: HoldName) => Promise<Hold | null> {
-  return createGroupedReads(async (names: readonly HoldName[]) => {
+  const work = async (names: readonly HoldName[]) => {
     const byId = await findHolds(db, { ids: unique(names.map(({ holdId }) => holdId)) });
     const transactionIds = unique(names.map((name) => (name.holdId === null ? name.transactionId : null)));
     const byTransaction = await findHolds(db, { transactionIds });
     const ofIds = new Map(byId.map((hold) => [hold.id, hold]));
     const ofTransactions = new Map(byTransaction.map((hold) => [hold.transactionId, hold]));
-    return ({ holdId, transactionId }) =>
-      (holdId === null ? ofTransactions.get(transactionId ?? '') : ofIds.get(holdId)) ?? null;
-  });
+    return names.map(
+      ({ holdId, transactionId }) =>
+        (holdId === null ? ofTransactions.get(transactionId ?? '') : ofIds.get(holdId)) ?? null,
+    );
+  };
+  return createBatcher({ name: 'holds by name', work, sizeMax: READ_TOGETHER_MAX }).ask;
 }
 
 function unique(names: readonly (string | null)[]): string[] {

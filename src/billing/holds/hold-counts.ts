@@ -1,6 +1,7 @@
 /** The figures of holds for `/metrics`: of this process since its start, and what is outstanding of all. */
 import type { Decimal } from '../../core/decimal.ts';
 import { SECOND_MS } from '../../core/time.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
 import { readOutstanding } from '../../store/holds/holds.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { createUnitNames } from './list-holds.ts';
@@ -30,7 +31,7 @@ export interface HoldCounts {
   observeEvaluations(observe: (seconds: number) => void): void;
   figures(): HoldFigures;
   /** Reads what is outstanding, again and again. */
-  outstanding(deps: BillingContext): { start(): void; close(): void };
+  outstanding(deps: BillingContext): Poll;
 }
 
 const OUTSTANDING_INTERVAL_MS = 5 * SECOND_MS;
@@ -54,23 +55,16 @@ export function createHoldCounts(): HoldCounts {
     },
     figures: () => ({ granted, refused, checked, outstanding }),
     outstanding(deps) {
-      let timer: NodeJS.Timeout | undefined;
       const nameOf = createUnitNames(deps.db);
-      const look = () =>
-        looked(deps, nameOf).then(
-          (found) => {
-            outstanding = found;
-          },
-          (err: unknown) =>
-            deps.log.error({ err }, 'outstanding holds could not be read: it will be tried again'),
-        );
-      return {
-        start() {
-          void look();
-          timer = setInterval(() => void look(), OUTSTANDING_INTERVAL_MS).unref();
+      return createPoll({
+        name: 'outstanding holds',
+        intervalMs: OUTSTANDING_INTERVAL_MS,
+        async work() {
+          outstanding = await looked(deps, nameOf);
         },
-        close: () => clearInterval(timer),
-      };
+        onFailure: (err) =>
+          deps.log.error({ err }, 'outstanding holds could not be read: it will be tried again'),
+      });
     },
   };
 }

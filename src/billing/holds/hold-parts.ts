@@ -1,5 +1,5 @@
 /** The context that the operations of holds share. */
-import type { Hold } from '../../store/holds/holds.ts';
+import type { Hold } from '../../core/hold.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldCounts } from './hold-counts.ts';
 import type { HoldFamilies } from './hold-families.ts';
@@ -26,8 +26,8 @@ export interface HoldParts extends HoldContext {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;
-  /** The holds that requests are settling now; the costs of those whose events are billed. */
-  readonly settling: Map<string, BilledCost | null>;
+  /** By transaction: the holds that requests are settling now, with the costs of those whose events are billed. */
+  readonly settling: Map<string, { readonly hold: Hold; readonly cost: BilledCost | null }>;
   /** As it is in PostgreSQL. Null: there is none. */
   readonly readHold: (name: HoldName) => Promise<Hold | null>;
   readonly nameOf: (creditTypeId: string) => Promise<string>;

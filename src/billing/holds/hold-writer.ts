@@ -2,21 +2,17 @@
  * Decides and stores holds in groups: requests that arrive while one statement is on its way are written by the next one, so that
  * many a second share one write to the disk. One statement at a time, so that each decision knows all before it.
  */
-import { AsyncResource } from 'node:async_hooks';
+import type { Hold } from '../../core/hold.ts';
 import { newId } from '../../core/ids.ts';
+import { decide as decideHold } from '../../rating/holds/family-state.ts';
 import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
-import {
-  endExpired,
-  type Hold,
-  type HoldEnd,
-  type HoldsWritten,
-  writeHolds,
-} from '../../store/holds/holds.ts';
+import type { NotCharged } from '../../rating/holds/price-event.ts';
+import { withoutRequest } from '../../runtime/request-scope.ts';
+import { endExpired, type HoldEnd, type HoldsWritten, writeHolds } from '../../store/holds/holds.ts';
 
 import type { RowContext } from '../billing-context.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
 import type { HoldFamily } from './hold-family.ts';
-import type { NotCharged } from './hold-state.ts';
 
 /** The outcome of a reservation. */
 export type Reserved =
@@ -80,8 +76,6 @@ export function createHoldWriter({
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;
   let group = Promise.resolve();
-  // A group of writes belongs to no single request.
-  const own = new AsyncResource('holds');
 
   async function writeAll(): Promise<void> {
     if (isWriting) return;
@@ -122,19 +116,19 @@ export function createHoldWriter({
   /** Expired holds are free from now on, also for a process whose clock is late. */
   async function endOver(families: readonly HoldFamily[], now: number): Promise<void> {
     const over = families.flatMap((family) =>
-      [...family.active.values()].flatMap((hold) => (hold.expiresAt <= now ? [{ family, hold }] : [])),
+      [...family.active.values()].flatMap(({ hold }) => (hold.expiresAt <= now ? [{ family, hold }] : [])),
     );
     if (over.length === 0) return;
     const ids = over.map(({ hold }) => hold.id);
     const accounts = await endExpired(db, ids, now);
-    for (const { family, hold } of over) family.end(hold.id);
-    for (const family of families) family.follow(accounts);
+    for (const { family, hold } of over) family.send({ kind: 'ended', holdId: hold.id });
+    for (const family of families) family.send({ kind: 'written', accounts, holds: [] });
   }
 
   const waitIn = <Task, Result>(list: Waiting<Task, Result>[], task: Task) =>
     new Promise<Result>((resolve, reject) => {
       list.push({ task, resolve, reject });
-      own.runInAsyncScope(() => setImmediate(() => void writeAll()));
+      withoutRequest(() => setImmediate(() => void writeAll()));
     });
   return {
     groupEnded: () => group,
@@ -157,11 +151,11 @@ function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided |
   const common = { waiting, evaluated };
   if (typeof parts === 'string') return { ...common, hold: null, answer: { kind: 'refused', reason: parts } };
   const id = newId();
-  const decision = family.book.reserve(id, parts);
+  const decision = decideHold(family.state, id, parts);
   const { reason } = decision;
   if (reason !== null) return { ...common, hold: null, answer: { kind: 'refused', reason, decision } };
   const hold = { ...task.newHold(decision, parts), id };
-  family.grant(hold);
+  family.send({ kind: 'granted', hold, parts });
   return { ...common, hold, answer: { kind: 'granted', hold } };
 }
 
@@ -180,7 +174,7 @@ function writesOf(
   return {
     now,
     seen: [...deciding].flatMap((family) =>
-      [...family.seen.values()].map((seen) => ({ ...seen, family: numbers.get(family) ?? -1 })),
+      [...family.state.accounts.values()].map((seen) => ({ ...seen, family: numbers.get(family) ?? -1 })),
     ),
     grants: decided.flatMap(({ hold, waiting }) =>
       hold === null ? [] : [{ hold, ...placeOf(waiting.task) }],
@@ -198,58 +192,58 @@ function finish(
 ): void {
   const told = new Set(families);
   for (const { task } of changed) if (task.family !== null) told.add(task.family);
-  for (const family of told) family.follow(accounts);
-  const stateOf = (index: number): FamilyState =>
+  for (const family of told) family.send({ kind: 'written', accounts, holds: [] });
+  const stateOf = (index: number): WrittenAs =>
     valid.has(index) ? 'as seen' : repriced.has(index) ? 'repriced' : 'changed';
   const states = new Map(families.map((family, index) => [family, stateOf(index)]));
   for (const one of decided) tell(one, ids, states.get(one.waiting.task.family) ?? 'changed');
   for (const { task, resolve } of changed) {
     const id = task.end?.id ?? task.extension?.id ?? '';
-    if (ids.has(id)) changeInMemory(task);
+    if (ids.has(id)) tellChange(task);
     resolve(ids.has(id));
   }
 }
 
-function changeInMemory({ family, end, extension }: HoldChange): void {
-  if (end !== undefined) family?.end(end.id);
-  const hold = extension === undefined ? undefined : family?.active.get(extension.id);
-  if (extension !== undefined && hold !== undefined)
-    family?.keep({ ...hold, expiresAt: extension.expiresAt });
+function tellChange({ family, end, extension }: HoldChange): void {
+  if (end !== undefined) family?.send({ kind: 'ended', holdId: end.id });
+  const hold = extension === undefined ? undefined : family?.active.get(extension.id)?.hold;
+  if (extension === undefined || hold === undefined) return;
+  family?.send({
+    ...{ kind: 'written', accounts: new Map() },
+    holds: [{ ...hold, expiresAt: extension.expiresAt }],
+  });
 }
 
 /** A family as a write has found it: all as it was seen, all but the prices, or neither. */
-type FamilyState = 'as seen' | 'repriced' | 'changed';
+type WrittenAs = 'as seen' | 'repriced' | 'changed';
 
 function tell(
   { waiting, evaluated, hold, answer }: Decided,
   stored: ReadonlySet<string>,
-  state: FamilyState,
+  state: WrittenAs,
 ): void {
   const { family, needsPrices } = waiting.task;
   const isValid = state === 'as seen' || (state === 'repriced' && !needsPrices);
   // An evaluation that has taken over meanwhile has read its prices itself.
-  if (state === 'changed' || (state === 'repriced' && family.evaluated === evaluated)) family.isStale = true;
+  if (state === 'changed' || (state === 'repriced' && family.evaluated === evaluated))
+    family.send({ kind: 'overtaken' });
   if (hold === null) {
     waiting.resolve(isValid ? answer : { kind: 'overtaken' });
     return;
   }
-  family.unwritten.delete(hold.id);
   const isStored = stored.has(hold.id);
-  // An evaluation that began before has taken over.
-  if (isStored && !family.active.has(hold.id)) family.isStale = true;
-  if (!isStored) family.end(hold.id);
+  if (isStored) family.send({ kind: 'written', accounts: new Map(), holds: [hold] });
+  else family.send({ kind: 'ended', holdId: hold.id });
   if (isStored) waiting.resolve(answer);
   else waiting.resolve({ kind: isValid ? 'taken' : 'overtaken' });
 }
 
 /** Whether anything was written is not known. */
 function failAll(decided: readonly Decided[], changed: readonly Waiting<HoldChange, boolean>[]): void {
-  for (const { task } of changed) if (task.family !== null) task.family.isStale = true;
+  for (const { task } of changed) task.family?.send({ kind: 'overtaken' });
   for (const { waiting, hold } of decided) {
     const { family } = waiting.task;
-    family.isStale = true;
-    if (hold === null) continue;
-    family.unwritten.delete(hold.id);
-    family.end(hold.id);
+    family.send({ kind: 'overtaken' });
+    if (hold !== null) family.send({ kind: 'ended', holdId: hold.id });
   }
 }

@@ -1,7 +1,9 @@
 /** The operations of holds (docs/explanation/holds.md): reserve, settle, release, extend. */
+import type { Hold } from '../../core/hold.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
-import { type Hold, tidyHolds } from '../../store/holds/holds.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
+import { tidyHolds } from '../../store/holds/holds.ts';
 import { type CheckAnswer, type CheckRequest, createCheck } from './check.ts';
 import { createHoldReads, findHold, notThere } from './find-hold.ts';
 import { createHoldCounts, type HoldFigures } from './hold-counts.ts';
@@ -31,7 +33,7 @@ export interface Holds {
   observeEvaluations(observe: (seconds: number) => void): void;
   /** Removes old holds from now on. */
   start(): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createHolds(deps: HoldContext): Holds {
@@ -39,14 +41,15 @@ export function createHolds(deps: HoldContext): Holds {
   const settling: HoldParts['settling'] = new Map();
   const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
   const counts = createHoldCounts();
-  const families = createHoldFamilies({ ...deps, settled, evaluated: counts.evaluated });
+  const families = createHoldFamilies({ ...deps, settling, settled, evaluated: counts.evaluated });
   const parts: HoldParts = {
     ...{ ...deps, writer, families, settling, counts },
     nameOf: createUnitNames(deps.db),
     readHold: createHoldReads(deps.db),
   };
   const check = createCheck(parts);
-  const background = [keepTidy(deps), settleStored(parts), counts.outstanding(deps), families.refresh];
+  const background = [keepTidy(deps), settleStored(parts), families.refresh];
+  const outstanding = counts.outstanding(deps);
   return {
     reserve: (requests) => reserve(parts, requests),
     settle: (settlements) => settleAll(parts, settlements),
@@ -62,9 +65,10 @@ export function createHolds(deps: HoldContext): Holds {
     observeEvaluations: counts.observeEvaluations,
     start() {
       for (const work of background) work.start();
+      outstanding.start({ now: true });
     },
-    close() {
-      for (const work of background) work.close();
+    async close() {
+      await Promise.all([...background, outstanding].map((work) => work.close()));
     },
   };
 }
@@ -74,19 +78,13 @@ const KEPT_MS = 35 * DAY_MS;
 const TIDY_INTERVAL_MS = 5 * MINUTE_MS;
 const TIDIED_MAX = 10_000;
 
-function keepTidy({ db, clock, log }: HoldContext): Pick<Holds, 'start' | 'close'> {
-  let timer: NodeJS.Timeout | undefined;
-  const tidy = () => {
-    tidyHolds(db, clock.now() - KEPT_MS, TIDIED_MAX).catch((err: unknown) =>
-      log.error({ err }, 'old holds could not be removed: it will be tried again'),
-    );
-  };
-  return {
-    start() {
-      timer = setInterval(tidy, TIDY_INTERVAL_MS).unref();
-    },
-    close: () => clearInterval(timer),
-  };
+function keepTidy({ db, clock, log }: HoldContext): Poll {
+  return createPoll({
+    name: 'old holds',
+    intervalMs: TIDY_INTERVAL_MS,
+    work: () => tidyHolds(db, clock.now() - KEPT_MS, TIDIED_MAX),
+    onFailure: (err) => log.error({ err }, 'old holds could not be removed: it will be tried again'),
+  });
 }
 
 /** The events are on disk whatever happens here. */
@@ -99,7 +97,8 @@ async function noteSettled(
   const written = billed.map(async ({ family, hold, cost }) => {
     const end = { id: hold.id, status: 'settled' as const, settledAmount: cost.amount };
     const isNoted = await writer.change({ family, end });
-    if (isNoted && settling.has(hold.id)) settling.set(hold.id, cost);
+    const own = settling.get(hold.transactionId);
+    if (isNoted && own?.hold.id === hold.id) settling.set(hold.transactionId, { hold, cost });
   });
   try {
     await Promise.all(written);

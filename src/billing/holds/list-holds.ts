@@ -1,13 +1,9 @@
 /** Lists holds, and names the units of what they hold. */
+import type { Hold } from '../../core/hold.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
-import {
-  type Hold,
-  type HoldStatus,
-  listHolds as listStoredHolds,
-  shownStatus,
-} from '../../store/holds/holds.ts';
+import { type HoldStatus, listHolds as listStoredHolds, shownStatus } from '../../store/holds/holds.ts';
 import type { RowContext } from '../billing-context.ts';
 
 export interface ListedHold {

@@ -4,9 +4,9 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { createEventReader } from '../../metering/ingest/validate-events.ts';
+import type { HeldEvent } from '../../rating/holds/family-view.ts';
 import type { BillingContext } from '../billing-context.ts';
-import type { HeldEvent } from './count-event.ts';
-import { type Charged, heldEvent } from './hold-state.ts';
+import { type Charged, heldEvent } from './family-prices.ts';
 
 export interface HoldRequest {
   readonly customerRef: string;

@@ -1,10 +1,11 @@
 /**
  * Evaluates families before it is needed (docs/explanation/holds.md, "Before it is needed"): for the hour that begins
  * next, and where much usage has come since the last evaluation. A few at a time, with rests between them, and after
- * whoever waits for an answer.
+ * requests that wait for an answer.
  */
 import type { Clock } from '../../core/clock.ts';
 import { floorToHour, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldFamily } from './hold-family.ts';
 
@@ -14,11 +15,11 @@ const RENEWED_AFTER_MS = MINUTE_MS;
 const RENEWED_SOON_MS = SECOND_MS;
 /** Usage in memory beyond which a family is evaluated, also if nobody asks for it. */
 const PENDING_MAX = 1_000;
-/** Of a family that was asked for within this time it is assumed that it is asked for again. */
+/** A family that was asked for within this time is assumed to be asked for again. */
 const ASKED_WITHIN_MS = 10 * MINUTE_MS;
 /** So long before the next hour the families are evaluated for it. */
 const AHEAD_MS = 10 * MINUTE_MS;
-/** Of all customers, so that other work is not held up for long. */
+/** Families of one run, so that other work is not held up for long. */
 const GROUP_MAX = 10;
 const LOOK_INTERVAL_MS = SECOND_MS;
 const REST_MIN_MS = SECOND_MS / 10;
@@ -48,38 +49,28 @@ interface Due {
   readonly urgency: number;
 }
 
-export function createRefresh(parts: Parts): { start(): void; close(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-
-  /** Returns for how long to rest. */
-  async function look(): Promise<number> {
-    const begun = performance.now();
-    const { due, pending, nextHour } = lookAt(parts);
-    if (due.length === 0) return LOOK_INTERVAL_MS;
-    const of = (kind: Due['kind']) => due.filter((one) => one.kind === kind).map(({ family }) => family);
-    await Promise.all([parts.refresh(of('now'), null), parts.refresh(of('ahead'), nextHour)]);
-    const { factor = 1 } = REST_FACTORS.find(({ pendingFrom }) => pending >= pendingFrom) ?? {};
-    return Math.max(REST_MIN_MS, factor * (performance.now() - begun));
-  }
-
-  function lookLater(restMs: number): void {
-    if (isClosed) return;
-    timer = setTimeout(() => {
-      look().then(lookLater, (err: unknown) => {
-        parts.log.error({ err }, 'customers could not be evaluated ahead: it will be tried again');
-        lookLater(LOOK_INTERVAL_MS);
-      });
-    }, restMs).unref();
-  }
-
-  return {
-    start: () => lookLater(LOOK_INTERVAL_MS),
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
+export function createRefresh(parts: Parts): Poll {
+  let restMs = LOOK_INTERVAL_MS;
+  return createPoll({
+    name: 'evaluations of holds',
+    intervalMs: ({ hasFailed }) => (hasFailed ? LOOK_INTERVAL_MS : restMs),
+    async work() {
+      restMs = await refreshDue(parts);
     },
-  };
+    onFailure: (err) =>
+      parts.log.error({ err }, 'customers could not be evaluated ahead: it will be tried again'),
+  });
+}
+
+/** Returns for how long to rest. */
+async function refreshDue(parts: Parts): Promise<number> {
+  const begun = performance.now();
+  const { due, pending, nextHour } = lookAt(parts);
+  if (due.length === 0) return LOOK_INTERVAL_MS;
+  const of = (kind: Due['kind']) => due.filter((one) => one.kind === kind).map(({ family }) => family);
+  await Promise.all([parts.refresh(of('now'), null), parts.refresh(of('ahead'), nextHour)]);
+  const { factor = 1 } = REST_FACTORS.find(({ pendingFrom }) => pending >= pendingFrom) ?? {};
+  return Math.max(REST_MIN_MS, factor * (performance.now() - begun));
 }
 
 /** The most urgent ones. Those with much usage that nobody asks for any more are forgotten. */
@@ -102,7 +93,7 @@ function lookAt(parts: Parts): { due: readonly Due[]; pending: number; nextHour:
   return { due, pending, nextHour: nextHourOf(now) };
 }
 
-/** Of thousands only a few are wanted, so they are not sorted. */
+/** Only a few of thousands are wanted, so they are not sorted. */
 function keepMostUrgent(due: Due[], one: Due): void {
   const place = due.findIndex(({ urgency }) => one.urgency > urgency);
   if (place >= 0) due.splice(place, 0, one);
@@ -126,7 +117,7 @@ function dueOf(family: HoldFamily, moment: Moment): Due | null {
   if (!isAsked || isShared) return null;
   if (isForNextHour(family, moment)) return { family, kind: 'ahead', urgency: 2 };
   const age = elapsed - family.begunAt;
-  const isSoon = family.isStale || family.state.isEstimated;
+  const isSoon = family.isStale || family.prices.isEstimated;
   const isOld = age >= (isSoon ? RENEWED_SOON_MS : RENEWED_AFTER_MS) && (family.isStale || size > 0);
   return isOld ? { family, kind: 'now', urgency: 1 - 1 / (1 + age) } : null;
 }

@@ -1,13 +1,14 @@
 /** Grants or refuses holds. A batch is granted as a whole or refused with 409 as a whole; its answers are each their own. */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { conflict, Refusal } from '../../core/errors.ts';
+import type { Hold } from '../../core/hold.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
-import { endExpired, findHolds, type Hold } from '../../store/holds/holds.ts';
+import type { NotCharged } from '../../rating/holds/price-event.ts';
+import { endExpired, findHolds } from '../../store/holds/holds.ts';
 import { payersOf, unitOf } from './facts-of-parts.ts';
 import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
-import type { NotCharged } from './hold-state.ts';
 import type { Reservation, Reserved } from './hold-writer.ts';
 import type { ListedHold } from './list-holds.ts';
 import { type HoldRequest, type PreparedHold, prepareHolds, requireUnits } from './prepare-holds.ts';
@@ -132,7 +133,7 @@ async function tryToReserve(
   }
   const reserved = await writer.reserve({
     ...{ family, since, needsPrices },
-    partsNow: () => family.state.partsOf(customerId, one.charged),
+    partsNow: () => family.prices.partsOf(customerId, one.charged),
     newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });
   if (reserved.kind === 'granted') granted.push(reserved.hold);
@@ -159,7 +160,7 @@ async function onceWritten(
   one: PreparedHold,
   live: Hold,
 ): Promise<HoldAnswer | 'taken' | 'again'> {
-  if (!family.unwritten.has(live.id)) return repeated(parts, one, live);
+  if (family.active.get(live.id)?.isStored !== false) return repeated(parts, one, live);
   await parts.writer.groupEnded();
   return 'again';
 }

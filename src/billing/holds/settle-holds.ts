@@ -1,8 +1,9 @@
 /** Settles holds: their events are ingested, which ends them on the way (docs/explanation/holds.md, "Operations"). */
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { Hold } from '../../core/hold.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import { findHolds, type Hold } from '../../store/holds/holds.ts';
+import { findHolds } from '../../store/holds/holds.ts';
 import { findHold, notThere } from './find-hold.ts';
 import type { BilledCost, HoldFamily } from './hold-family.ts';
 import type { HoldName, HoldParts } from './hold-parts.ts';
@@ -99,29 +100,27 @@ function recorded(hold: Hold, accepted: boolean): SettleAnswer {
 /** `cost`: of the event, where it has just become the hold's; null: that has to be looked up. */
 async function ingestSettling(
   parts: HoldParts,
-  { id }: Hold,
+  hold: Hold,
   body: Buffer,
 ): Promise<{ readonly accepted: boolean; readonly cost: BilledCost | null }> {
   const { settling } = parts;
-  settling.set(id, null);
+  const { transactionId } = hold;
+  settling.set(transactionId, { hold, cost: null });
   try {
     const { accepted } = await ingestOne(parts, body);
-    return { accepted: accepted > 0, cost: settling.get(id) ?? null };
+    return { accepted: accepted > 0, cost: settling.get(transactionId)?.cost ?? null };
   } finally {
-    settling.delete(id);
+    settling.delete(transactionId);
   }
 }
 
-/** Knows the hold, so that its event is priced on its way. */
+/** Evaluated, so that the event is priced on its way. */
 async function pricingFamily(parts: HoldParts, hold: Hold): Promise<HoldFamily | null> {
   const since = parts.isShared ? performance.now() : 0;
   const found = await parts.families.find(hold.customerId);
   if (found === null) return null;
-  const { family } = found;
-  await parts.families.renew(family, since);
-  // It has expired, or another process has granted it.
-  if (family.holdOf(hold.transactionId) === null) family.keep(hold);
-  return family;
+  await parts.families.renew(found.family, since);
+  return found.family;
 }
 
 async function ingestOne(parts: HoldParts, body: Buffer): Promise<{ readonly accepted: number }> {

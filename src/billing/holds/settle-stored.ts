@@ -3,8 +3,10 @@
  * process that has not evaluated the customer since its start (docs/explanation/holds.md, "The state"). Until then both
  * count.
  */
+import type { Hold } from '../../core/hold.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import { activeHoldsAfter, type Hold } from '../../store/holds/holds.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
+import { activeHoldsAfter } from '../../store/holds/holds.ts';
 import type { HoldParts } from './hold-parts.ts';
 
 const INTERVAL_MS = SECOND_MS;
@@ -12,45 +14,25 @@ const INTERVAL_MS = SECOND_MS;
 const HOLDS_MAX = 1_000;
 
 /** Looks every second, as long as there may be such holds. */
-export function settleStored(deps: HoldParts): { start(): void; close(): void } {
+export function settleStored(deps: HoldParts): Poll {
   // A process that is alone sees the events of the holds that it grants itself.
   const createdUpTo = deps.isShared ? null : deps.clock.now();
   let after: Hold | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-
-  /** Returns whether there is more to look for. */
-  async function look(): Promise<boolean> {
-    const isFirst = after === null;
-    const found = await activeHoldsAfter(deps.db, after, { createdUpTo, limit: HOLDS_MAX });
-    after = found.length < HOLDS_MAX ? null : (found.at(-1) ?? null);
-    await settleOf(deps, found);
-    return deps.isShared || !isFirst || found.length > 0;
-  }
-
-  function lookLater(): void {
-    timer = setTimeout(() => {
-      look()
-        .catch((err: unknown) => {
-          deps.log.error(
-            { err },
-            'holds whose events are stored could not be settled: it will be tried again',
-          );
-          return true;
-        })
-        .then((isMore) => {
-          if (isMore && !isClosed) lookLater();
-        });
-    }, INTERVAL_MS).unref();
-  }
-
-  return {
-    start: lookLater,
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
+  let isDone = false;
+  return createPoll({
+    name: 'holds of stored events',
+    intervalMs: INTERVAL_MS,
+    async work() {
+      if (isDone) return;
+      const isFirst = after === null;
+      const found = await activeHoldsAfter(deps.db, after, { createdUpTo, limit: HOLDS_MAX });
+      after = found.length < HOLDS_MAX ? null : (found.at(-1) ?? null);
+      await settleOf(deps, found);
+      isDone = !deps.isShared && isFirst && found.length === 0;
     },
-  };
+    onFailure: (err) =>
+      deps.log.error({ err }, 'holds whose events are stored could not be settled: it will be tried again'),
+  });
 }
 
 async function settleOf({ eventFacts, writer, families }: HoldParts, holds: readonly Hold[]): Promise<void> {

@@ -107,6 +107,11 @@ export class DrawnRuns {
     this.known = null;
   }
 
+  /** Everything outstanding is again as it was for this allocation. */
+  restore(allocation: Allocation): void {
+    this.known = allocation;
+  }
+
   /** The allocation of all outstanding charges. */
   allocation(): Allocation {
     this.known ??= this.allocate({});

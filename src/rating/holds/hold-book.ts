@@ -68,6 +68,8 @@ export class HoldBook {
   private readonly limits: readonly LimitLeft[];
   private readonly classes = new Map<string, ClassState>();
   private readonly entries = new Map<string, readonly HoldPart[]>();
+  /** The allocation with the parts that were decided last, which are usually added next. */
+  private decided: { readonly parts: readonly HoldPart[]; readonly after: Allocation } | null = null;
 
   /** `drawn`: the claims of drafts on `buckets`, in the order of drawdown. */
   constructor(
@@ -82,6 +84,8 @@ export class HoldBook {
 
   /** Adds confirmed charges: usage, or a hold that was granted. */
   add(id: string, parts: readonly HoldPart[], kind: 'usage' | 'hold' = 'usage'): void {
+    const after = this.decided?.parts === parts && !this.entries.has(id) ? this.decided.after : null;
+    this.decided = null;
     this.remove(id);
     this.entries.set(id, parts);
     for (const part of parts) {
@@ -92,6 +96,7 @@ export class HoldBook {
       addPart(kind === 'hold' ? state.held : state.used, id, part);
     }
     this.runs.changed();
+    if (after !== null) this.runs.restore(after);
   }
 
   /** Adds an outstanding slot, or an amount, to its run. */
@@ -109,6 +114,7 @@ export class HoldBook {
   remove(id: string): void {
     const parts = this.entries.get(id);
     if (parts === undefined) return;
+    this.decided = null;
     this.entries.delete(id);
     for (const part of parts) {
       const state = this.classes.get(chargeOf(part).key);
@@ -122,6 +128,24 @@ export class HoldBook {
       if (state.all.slots.size + state.all.amounts.size === 0) this.classes.delete(state.charge.key);
     }
     this.runs.changed();
+  }
+
+  /** The parts of an entry; null: there is no such entry. */
+  partsOf(id: string): readonly HoldPart[] | null {
+    return this.entries.get(id) ?? null;
+  }
+
+  /** Whether there is room for it. Adds nothing. */
+  decide(id: string, parts: readonly HoldPart[]): Decision {
+    // Their places first: the allocation is that of all runs.
+    this.runsOf(parts);
+    const before = this.runs.allocation();
+    const decision = this.reserve(id, parts);
+    const after = decision.granted ? this.runs.allocation() : null;
+    this.remove(id);
+    this.runs.restore(before);
+    this.decided = after === null ? null : { parts, after };
+    return decision;
   }
 
   /** Adds the parts if there is room for them. */
@@ -138,17 +162,10 @@ export class HoldBook {
   }
 
   /**
-   * Adds usage, and returns the amount by which the invoice grows: at the payers' prices, after all usage and without
-   * holds, which are on no invoice. Null if unknown.
+   * A number that grows by the amount by which usage of these parts grows the invoice: at the payers' prices, after all
+   * usage and without holds, which are on no invoice. Null if unknown.
    */
-  use(id: string, parts: readonly HoldPart[]): Decimal | null {
-    const before = this.billedCostOf(parts);
-    this.add(id, parts);
-    const after = this.billedCostOf(parts);
-    return before === null || after === null ? null : after.minus(before);
-  }
-
-  private billedCostOf(parts: readonly HoldPart[]): Decimal | null {
+  billedCostOf(parts: readonly HoldPart[]): Decimal | null {
     const own = parts.flatMap((part) => ('slot' in part ? part.slot : []));
     const used = [...this.classes.values()].flatMap((state) => [...state.used.slots.values()]);
     return this.billed.costOf(own, used);
@@ -181,9 +198,7 @@ export class HoldBook {
     const remaining = this.remaining(parts);
     const held = sum(this.sharing(parts).map((state) => amountOf(state.held)));
     const limit = this.limitOf(parts);
-    const decision = this.reserve(id, parts);
-    this.remove(id);
-    return { ...decision, remaining, unitPrice, held, limit };
+    return { ...this.decide(id, parts), remaining, unitPrice, held, limit };
   }
 
   private nextPrice(parts: readonly HoldPart[]): Decimal | null {

@@ -71,11 +71,11 @@ export interface HeldDraft {
 }
 
 /** Why a product has no charge. */
-type Uncharged = 'not_entitled' | 'unpriced' | 'not_priceable';
+export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
 
 export interface PricedEvent {
   readonly parts: readonly HoldPart[];
-  readonly uncharged: ReadonlySet<Uncharged>;
+  readonly uncharged: ReadonlySet<NotCharged>;
 }
 
 export interface EventPricer {
@@ -96,7 +96,7 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
       buckets.length === 0 ? null : { buckets, hasCommitSpecificPrices: overrides.hasCommitSpecific },
   };
   const runs = new Map<string, readonly CounterRun[]>();
-  const slots = new Map<string, SlotTerms | Uncharged>();
+  const slots = new Map<string, SlotTerms | NotCharged>();
   // Composites depend on the charges of other products.
   const isPriceable = draft.usage !== null && input.composites.length === 0;
   const runsOf = (product: Product) => {
@@ -111,7 +111,7 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
     at: Instant,
   ): PricedEvent {
     const parts: HoldPart[] = [];
-    const uncharged = new Set<Uncharged>();
+    const uncharged = new Set<NotCharged>();
     for (const { one, run, span } of spansAt(products, runsOf, at)) {
       const usage = counted.get(needKey(span.need));
       if (usage === undefined) continue;
@@ -221,7 +221,7 @@ interface SlotPlace {
   readonly groupKey: string;
 }
 
-function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): SlotTerms | Uncharged {
+function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): SlotTerms | NotCharged {
   const { one, run, at, usage, groupKey } = place;
   const index = usageOfGroup(draft, run, groupKey, usage.groupValues);
   const [key] = lineKeys(run, index, [groupKey]);
@@ -290,7 +290,7 @@ function unchargedAt(
   { rates }: ProductOnCard,
   { overrides, billed }: ChargingContext,
   at: Instant,
-): Uncharged {
+): NotCharged {
   const segment = segmentsOf(priced, rates, overrides, billed).find(({ interval }) => contains(interval, at));
   return segment === undefined || segment.entitled ? 'unpriced' : 'not_entitled';
 }

@@ -1,13 +1,16 @@
 /** Holds: amounts reserved from balances and limits before usage occurs (docs/explanation/holds.md). */
 import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { type Decimal, decimal } from '../../core/decimal.ts';
+import type { AccountMarks, AccountSeen, Hold } from '../../core/hold.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { rowsAsJson } from '../base/insert-rows.ts';
 import { holds } from './holds.tables.ts';
 
-export type Hold = typeof holds.$inferSelect;
+/** Requests of one statement that reads for many. */
+export const READ_TOGETHER_MAX = 500;
+
 export type HoldStatus = Hold['status'];
 
 /** An active hold past its expiry has expired, even if that is not written yet. */
@@ -73,17 +76,6 @@ function statusCondition(status: HoldStatus | null, at: string): SQL | undefined
   if (status === 'expired')
     return sql`(${holds.status} = 'expired' or ${holds.status} = 'active' and ${holds.expiresAt} <= ${at}::timestamptz)`;
   return eq(holds.status, status);
-}
-
-/** The state of a customer as a process has read it: a hold is granted only while it is unchanged. */
-export interface AccountSeen {
-  readonly customerId: string;
-  readonly version: number;
-  readonly usageMark: number;
-  /** The mark of the customer's change rows. */
-  readonly changes: string;
-  /** The mark of changes to the prices of its cards. */
-  readonly prices: string;
 }
 
 /** Rows of `price_changes` that are kept: far more than `priceMark` reads. */
@@ -200,9 +192,6 @@ export interface HoldsWritten {
   readonly ids: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, AccountMarks>;
 }
-
-/** The marks of a customer after a change of its holds. */
-export type AccountMarks = Pick<AccountSeen, 'version' | 'usageMark'>;
 
 /** If two processes change holds of the same customers, one waits for the other before it changes any row. */
 const AFTER_LOCKS = sql`(select count(*) from locked) >= 0`;

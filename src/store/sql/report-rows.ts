@@ -4,11 +4,11 @@ import { and, asc, eq, gt, inArray, ne, notExists, type SQL, sql } from 'drizzle
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import type { Hold } from '../../core/hold.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { customers, ingestAliases } from '../customers/customers.tables.ts';
 import { holds } from '../holds/holds.tables.ts';
-import type { Hold } from '../holds/holds.ts';
 import { invoiceDeliveries } from '../invoices/invoice-deliveries.tables.ts';
 import { deliveryFromRow } from '../invoices/invoice-deliveries.ts';
 import { invoiceNumbers } from '../invoices/invoice-numbers.tables.ts';

@@ -1,17 +1,19 @@
-/** An evaluation of customers who share balances, and what is outstanding since, at its prices. */
+/** The prices of an evaluation: the amounts that events, holds and questions take on its drafts. */
 import { type Decimal, maximum, ONE, ZERO } from '../../core/decimal.ts';
+import type { Hold } from '../../core/hold.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { isUnrestricted } from '../../rating/balances/buckets.ts';
 import { type ChargeClass, periodKey } from '../../rating/holds/charged-slot.ts';
-import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
+import type { Evaluation, HeldEvent } from '../../rating/holds/family-view.ts';
+import type { HoldPart } from '../../rating/holds/hold-book.ts';
 import {
   type HeldDraft,
   isPrepaid,
   type MatchNeed,
+  type NotCharged,
   type PricedEvent,
 } from '../../rating/holds/price-event.ts';
-import type { Hold } from '../../store/holds/holds.ts';
-import { type AskedQuantity, type HeldEvent, isEstimated, matcherOf, usageOf } from './count-event.ts';
+import { type AskedQuantity, isEstimated, matcherOf, usageOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
 
 /** To be held, or used already. */
@@ -31,29 +33,20 @@ export interface Asked {
   readonly quantity: Decimal | null;
 }
 
-export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
-
-/** Usage that no evaluation has counted yet. */
-export interface PendingUsage {
-  readonly id: string;
-  readonly customerId: string;
-  readonly event: HeldEvent;
-  /** Epoch microseconds: evaluations that count up to here or further count it. */
-  readonly ingestedBefore: number;
-  /** Whether it is on disk, so that evaluations which begin now count it. */
-  isStored: boolean;
-}
-
-export class HoldState {
+export class FamilyPrices implements Evaluation {
   readonly evaluated: EvaluatedFamily;
-  readonly book: HoldBook;
   /** Whether usage may be counted too high: a UNIQUE value that is known counts as a new one. */
   readonly isEstimated: boolean;
 
   constructor(evaluated: EvaluatedFamily) {
     this.evaluated = evaluated;
     this.isEstimated = isEstimateOf(evaluated);
-    this.book = new HoldBook(evaluated.buckets, evaluated.limits, evaluated.drawn);
+  }
+
+  terms(): string {
+    const { customerIds, customerOf, seen } = this.evaluated;
+    const accounts = seen.map(({ customerId, changes, prices }) => `${customerId} ${changes} ${prices}`);
+    return JSON.stringify([customerIds, [...customerOf], accounts.sort()]);
   }
 
   /** The amounts that it takes, or why it cannot be charged. */
@@ -61,18 +54,6 @@ export class HoldState {
     return 'event' in charged
       ? this.partsOfEvent(customerId, charged.event)
       : this.partsOfAmount(customerId, charged);
-  }
-
-  /** Adds usage to the book. Usage that an invoice does not charge takes nothing; why it is not charged is answered. */
-  use({ id, customerId, event }: PendingUsage): readonly HoldPart[] | NotCharged {
-    const parts = this.partsOfEvent(customerId, event);
-    if (typeof parts !== 'string') this.book.add(id, parts);
-    return parts;
-  }
-
-  /** Adds a hold that was granted, at its price now. */
-  hold(hold: Hold): void {
-    this.book.add(hold.id, this.partsOfHold(hold), 'hold');
   }
 
   partsOfEvent(customerId: string, event: HeldEvent): readonly HoldPart[] | NotCharged {
@@ -90,7 +71,7 @@ export class HoldState {
     return joined(open.map(({ pricer }) => pricer.price(timestamp, match)));
   }
 
-  /** Of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
+  /** The amounts of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
   partsOfAsked(
     customerId: string,
     { event, productId, quantity }: Asked,
@@ -106,7 +87,7 @@ export class HoldState {
   }
 
   /**
-   * Of balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
+   * The amount is taken from balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
    * its conversion, as it would be billed.
    */
   private partsOfAmount(
@@ -142,7 +123,7 @@ export class HoldState {
   }
 
   /** As it is priced now; an amount where that is not possible any more. */
-  private partsOfHold(hold: Hold): readonly HoldPart[] {
+  partsOfHold(hold: Hold): readonly HoldPart[] {
     const { customerId, amount, creditTypeId, eventType, properties, timestamp } = hold;
     const event = eventType === null ? null : heldEvent(eventType, timestamp, properties);
     const parts = event === null ? null : this.partsOfEvent(customerId, event);
@@ -163,7 +144,7 @@ function isEstimateOf({ drafts, metrics }: EvaluatedFamily): boolean {
   return needs.some(({ billableMetricId }) => isEstimated(metrics.get(billableMetricId)));
 }
 
-/** Of several contracts. */
+/** The parts in several contracts together. */
 function joined(priced: readonly PricedEvent[]): readonly HoldPart[] | NotCharged {
   const parts = priced.flatMap((one) => one.parts);
   const uncharged = new Set(priced.flatMap((one) => [...one.uncharged]));
