@@ -44,6 +44,9 @@ export function whole(min: number, max: number) {
   return kind(wholeNumber(min, max), z.int());
 }
 
+/** A whole number that answers show. */
+export const integer = kind(z.int(), z.int());
+
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return kind(enumIn(values), z.enum(values));
 }

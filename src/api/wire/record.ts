@@ -91,8 +91,16 @@ type AllOf<Of> = { [Name in keyof Of]: (one: Of[Name]) => void }[keyof Of] exten
 
 interface RecordKind<Sent, Stored> extends Field<Sent, Stored> {
   readonly output: z.ZodType<unknown, Written>;
-  write(value: Stored, names: TermNames): Written;
+  /** Objects that show no names of others need none. */
+  write(value: Stored, names?: TermNames): Written;
 }
+
+const NO_NAMES: TermNames = {
+  products: new Map(),
+  creditTypes: new Map(),
+  customFields: new Map(),
+  invoiceIds: new Map(),
+};
 
 /** Requests may contain a value that `input` accepts; it is ignored. */
 export function dropped(input: z.ZodType): Dropped {
@@ -105,8 +113,8 @@ export function beside<Members extends Fields>(members: Members, prefix = ''): B
 }
 
 /** Puts these members into a nested object on the wire. */
-export function inside<Members extends Fields>(members: Members): Inside<Members> {
-  return { ...record(members), side: 'inside', members };
+export function inside<Members extends Fields>(members: Members, facts: RecordFacts = {}): Inside<Members> {
+  return { ...record(members, facts), side: 'inside', members };
 }
 
 /** `inside` with an optional object, whose members must all be optional. */
@@ -150,7 +158,7 @@ export function record<Of extends Fields>(
   const record: Kind<SentOf<Of>, StoredOf<Of>> = {
     input: { strict: input('strict'), tolerant: input('tolerant') },
     output: z.object(outputShape(members)).meta(metaOf(ids.answered, note)),
-    write: (value, names) => writeMembers(members, value, names),
+    write: (value, names = NO_NAMES) => writeMembers(members, value, names),
   };
   return field(record) as RecordKind<SentOf<Of>, StoredOf<Of>>;
 }

@@ -1,12 +1,14 @@
 /** The audit log. */
 import { z } from 'zod';
-import { type AuditEntry, type AuditFilter, listAudit } from '../../../access/audit.ts';
+import { type AuditFilter, listAudit } from '../../../access/audit.ts';
 import type { RowContext } from '../../../billing/billing-context.ts';
 import { isUuid } from '../../../core/ids.ts';
-import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { byHand, called, noted, optional } from '../../wire/description.ts';
 import { timestamp } from '../../wire/fields.ts';
+import { anyText, instant } from '../../wire/kinds.ts';
 import { pageQuery, pageToWire } from '../../wire/paging.ts';
+import { inside, record } from '../../wire/record.ts';
 
 const SORTS = ['date_asc', 'date_desc'] as const;
 const TEXT_LENGTH_MAX = 200;
@@ -48,26 +50,30 @@ const query = pageQuery(position)
     }
   });
 
-const entry = z
-  .object({
-    id: z.string(),
-    timestamp,
-    actor: z.object({ id: z.string(), name: z.string() }).meta({
-      id: 'Actor',
-      description: 'The token, job, evaluation, command or service start that caused the change.',
+const entry = record(
+  {
+    id: anyText,
+    at: called('timestamp', instant),
+    actor: inside(
+      { actorId: called('id', anyText), actorName: called('name', anyText) },
+      {
+        id: { answered: 'Actor' },
+        note: 'The token, job, evaluation, command or service start that caused the change.',
+      },
+    ),
+    request: inside({
+      requestId: called('id', noted('As in the header `x-request-id` and in the log.', anyText)),
+      ip: optional(anyText),
+      userAgent: optional(anyText),
     }),
-    request: z.object({
-      id: z.string().meta({ description: 'As in the header `x-request-id` and in the log.' }),
-      ip: z.string().optional(),
-      user_agent: z.string().optional(),
-    }),
-    resource_type: z.string(),
-    resource_id: z.string().optional(),
-    action: z.string().meta({ description: 'The operation, by its `operationId`.' }),
-    status: z.enum(['success', 'failure']),
-    description: z.string(),
-  })
-  .meta({ id: 'AuditLog' });
+    resourceType: anyText,
+    resourceId: optional(anyText),
+    action: noted('The operation, by its `operationId`.', anyText),
+    status: byHand(z.enum(['success', 'failure'])),
+    description: anyText,
+  },
+  { id: { answered: 'AuditLog' } },
+);
 
 export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
   return route({
@@ -82,7 +88,7 @@ export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
     scope: 'read',
     query,
     response: z.object({
-      data: z.array(entry),
+      data: z.array(entry.output),
       next_page: z.string().meta({ description: 'Cursor for rows that follow, now or later.' }),
     }),
     async handler({ query: sent }) {
@@ -97,7 +103,7 @@ export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
       const order = sort === 'date_asc' ? 'asc' : 'desc';
       const page = await listAudit(db, filter, order, { after, limit: sent.limit });
       const next: z.output<typeof position> = { ...page.next, sort, ...filter };
-      const { data, next_page } = pageToWire({ rows: page.rows, next }, toWire);
+      const { data, next_page } = pageToWire({ rows: page.rows, next }, entry.write);
       return { data, next_page: next_page ?? '' };
     },
   });
@@ -111,22 +117,4 @@ function resourceOf({
   resource_id?: string | undefined;
 }) {
   return type === undefined || id === undefined ? undefined : { type, id };
-}
-
-function toWire(row: AuditEntry) {
-  return {
-    id: row.id,
-    timestamp: formatInstant(row.at),
-    actor: { id: row.actorId, name: row.actorName },
-    request: {
-      id: row.requestId,
-      ...(row.ip === null ? {} : { ip: row.ip }),
-      ...(row.userAgent === null ? {} : { user_agent: row.userAgent }),
-    },
-    resource_type: row.resourceType,
-    ...(row.resourceId === null ? {} : { resource_id: row.resourceId }),
-    action: row.action,
-    status: row.status,
-    description: row.description,
-  };
 }

@@ -4,7 +4,6 @@
  * These routes read and set a cookie, so they see the HTTP request, which other routes do not.
  */
 import { z } from 'zod';
-import type { OpenSession } from '../../../access/console-sessions.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { TOKEN_SCOPES } from '../../../core/token-scopes.ts';
@@ -19,19 +18,25 @@ import {
   sessionOf,
   sessionText,
 } from '../../http/session.ts';
+import { noted } from '../../wire/description.ts';
 import { timestamp } from '../../wire/fields.ts';
+import { anyText, instant, oneOf } from '../../wire/kinds.ts';
+import { beside, record } from '../../wire/record.ts';
 import type { RouteContext } from '../route-context.ts';
 
-const session = z
-  .object({
-    name: z.string().meta({ description: 'The name of the token that started the session.' }),
-    scope: z.enum(TOKEN_SCOPES),
-    expires_at: timestamp,
-  })
-  .meta({ id: 'ConsoleSession' });
+const session = record(
+  {
+    actor: beside({
+      name: noted('The name of the token that started the session.', anyText),
+      scope: oneOf(TOKEN_SCOPES),
+    }),
+    expiresAt: instant,
+  },
+  { id: { answered: 'ConsoleSession' } },
+);
 
 const sessionAnswer = z.object({
-  data: session.nullable().meta({ description: 'Null if there is no session.' }),
+  data: session.output.nullable().meta({ description: 'Null if there is no session.' }),
   now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
 });
 
@@ -77,7 +82,7 @@ function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   } as const;
   return definitionOf(own, undefined, async ({ http }) => {
     const found = await sessionOf(http, sessions);
-    return { data: found === null ? null : sessionToWire(found), now: formatInstant(clock.now()) };
+    return { data: found === null ? null : session.write(found), now: formatInstant(clock.now()) };
   });
 }
 
@@ -102,7 +107,7 @@ function signInRoute({ sessions, clock }: RouteContext): RouteDefinition {
     const former = sessionText(http);
     if (former !== null) await sessions.signOut(former);
     return new AnswerWithHeaders(
-      { data: sessionToWire(begun), now: formatInstant(now) },
+      { data: session.write(begun), now: formatInstant(now) },
       { 'set-cookie': sessionCookie(http, begun.text, begun.expiresAt - now) },
     );
   });
@@ -133,8 +138,4 @@ function signOutRoute({ sessions, clock }: RouteContext): RouteDefinition {
 function requireOwnPageOfBrowser(http: Parameters<typeof requireOwnPage>[0]): void {
   const isBrowser = ['origin', 'sec-fetch-site'].some((name) => http.req.header(name) !== undefined);
   if (isBrowser) requireOwnPage(http);
-}
-
-function sessionToWire({ actor, expiresAt }: OpenSession): z.input<typeof session> {
-  return { name: actor.name, scope: actor.scope, expires_at: formatInstant(expiresAt) };
 }

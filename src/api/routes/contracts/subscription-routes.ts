@@ -4,12 +4,13 @@ import type { RowContext } from '../../../billing/billing-context.ts';
 import {
   readQuantityHistory,
   readSeatsHistory,
-  type SeatHistorySegment,
 } from '../../../billing/contract-views/subscription-histories.ts';
-import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { exactValue, timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
+import { called, list, noted, nullable } from '../../wire/description.ts';
+import { timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
+import { anyText, exact, id, instant } from '../../wire/kinds.ts';
 import { cursor, pageOf, pageToWire } from '../../wire/paging.ts';
+import { beside, record } from '../../wire/record.ts';
 
 const reference = { customer_id: uuid, contract_id: uuid, subscription_id: uuid };
 
@@ -21,39 +22,49 @@ function referenceFromWire(body: { customer_id: string; contract_id: string; sub
   };
 }
 
-const quantityHistory = z
-  .object({
-    subscription_id: uuid,
-    fiat_credit_type_id: uuid,
-    history: z.array(
-      z.object({
-        starting_at: timestamp,
-        data: z.array(
-          z.object({
-            quantity: exactValue,
-            unit_price: exactValue.meta({
-              type: 'number',
-              description: 'For a whole billing period, as of its start; 0 if there is no price.',
-            }),
-            total: exactValue,
-          }),
-        ),
-      }),
+const quantityHistory = record(
+  {
+    subscriptionId: id,
+    fiatCreditTypeId: id,
+    entries: called(
+      'history',
+      list(
+        record({
+          startingAt: instant,
+          rows: called(
+            'data',
+            list(
+              record({
+                quantity: exact(),
+                unitPrice: noted(
+                  'For a whole billing period, as of its start; 0 if there is no price.',
+                  exact(),
+                ),
+                total: exact(),
+              }),
+            ),
+          ),
+        }),
+      ),
     ),
-  })
-  .meta({ id: 'SubscriptionQuantityHistory' });
+  },
+  { id: { answered: 'SubscriptionQuantityHistory' } },
+);
 
 /** A segment may name 100,000 seats. */
 const SEGMENTS_MAX = 10;
 
-const seatSegment = z
-  .object({
-    starting_at: timestamp,
-    ending_before: timestamp.nullable().meta({ description: 'Null: it continues.' }),
-    total_quantity: exactValue.meta({ type: 'number', description: 'Assigned and unassigned seats.' }),
-    assigned_seat_ids: z.array(z.string()),
-  })
-  .meta({ id: 'SubscriptionSeatsScheduleEntry' });
+const seatSegment = record(
+  {
+    interval: beside({
+      start: called('starting_at', instant),
+      end: called('ending_before', noted('Null: it continues.', nullable(instant))),
+    }),
+    quantity: called('total_quantity', noted('Assigned and unassigned seats.', exact())),
+    seatIds: called('assigned_seat_ids', list(anyText)),
+  },
+  { id: { answered: 'SubscriptionSeatsScheduleEntry' } },
+);
 
 export function subscriptionRoutes(deps: RowContext): RouteDefinition[] {
   return [quantityHistoryRoute(deps), seatsHistoryRoute(deps)];
@@ -71,20 +82,11 @@ function quantityHistoryRoute(deps: RowContext): RouteDefinition {
     tags: ['Contracts'],
     scope: 'read',
     body: z.object(reference),
-    response: z.object({ data: quantityHistory }),
+    response: z.object({ data: quantityHistory.output }),
     errors: [400, 404],
     async handler({ body }) {
-      const { fiatCreditTypeId, entries } = await readQuantityHistory(deps, referenceFromWire(body));
-      return {
-        data: {
-          subscription_id: body.subscription_id,
-          fiat_credit_type_id: fiatCreditTypeId,
-          history: entries.map(({ startingAt, rows }) => ({
-            starting_at: formatInstant(startingAt),
-            data: rows.map(({ quantity, unitPrice, total }) => ({ quantity, unit_price: unitPrice, total })),
-          })),
-        },
-      };
+      const history = await readQuantityHistory(deps, referenceFromWire(body));
+      return { data: quantityHistory.write({ ...history, subscriptionId: body.subscription_id }) };
     },
   });
 }
@@ -110,7 +112,7 @@ function seatsHistoryRoute(deps: RowContext): RouteDefinition {
         .nullish()
         .meta({ description: 'Segments in force at or before this instant.' }),
     }),
-    response: pageOf(seatSegment),
+    response: pageOf(seatSegment.output),
     errors: [400, 404],
     async handler({ body }) {
       const page = await readSeatsHistory(
@@ -123,16 +125,7 @@ function seatsHistoryRoute(deps: RowContext): RouteDefinition {
         },
         { after: body.cursor ?? null, limit: body.limit ?? SEGMENTS_MAX },
       );
-      return pageToWire(page, segmentToWire);
+      return pageToWire(page, seatSegment.write);
     },
   });
-}
-
-function segmentToWire({ interval, quantity, seatIds }: SeatHistorySegment): z.input<typeof seatSegment> {
-  return {
-    starting_at: formatInstant(interval.start),
-    ending_before: interval.end === null ? null : formatInstant(interval.end),
-    total_quantity: quantity,
-    assigned_seat_ids: [...seatIds],
-  };
 }

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import type { RowContext } from '../../../billing/billing-context.ts';
 import { createPricingUnit, listPricingUnits } from '../../../billing/credit-types/credit-types.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, uuid } from '../../wire/fields.ts';
+import { noted } from '../../wire/description.ts';
+import { createdId } from '../../wire/fields.ts';
+import { anyText, id, truth } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 
 const position = z.union([
   z.object({ currencies: z.int().min(0) }),
@@ -12,13 +15,10 @@ const position = z.union([
   keysetPosition,
 ]);
 
-const pricingUnit = z
-  .object({
-    id: uuid,
-    name: z.string(),
-    is_currency: z.boolean().meta({ description: 'True for a fiat currency.' }),
-  })
-  .meta({ id: 'PricingUnit' });
+const pricingUnit = record(
+  { id, name: anyText, isCurrency: noted('True for a fiat currency.', truth) },
+  { id: { answered: 'PricingUnit' } },
+);
 
 const tags = ['Pricing units'];
 
@@ -35,11 +35,10 @@ export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
       tags,
       scope: 'read',
       query: pageQuery(position),
-      response: pageOf(pricingUnit),
+      response: pageOf(pricingUnit.output),
       errors: [400],
       async handler({ query }) {
-        const page = await listPricingUnits(deps, pageRequest(query));
-        return pageToWire(page, ({ id, name, isCurrency }) => ({ id, name, is_currency: isCurrency }));
+        return pageToWire(await listPricingUnits(deps, pageRequest(query)), pricingUnit.write);
       },
     }),
     route({

@@ -10,11 +10,19 @@ import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { eraseCustomer } from '../../../billing/erasure/erase-customer.ts';
 import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
-import { formatInstant } from '../../../core/time.ts';
 import type { Customer } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { byHand, called, list, noted, nullable } from '../../wire/description.ts';
+import {
+  commaList,
+  createdId,
+  customFields as customFieldsSchema,
+  queryBoolean,
+  uuid,
+} from '../../wire/fields.ts';
+import { anyText, customFields, id, instant, oneOf, truth } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { inside, record } from '../../wire/record.ts';
 import {
   billingConfigurationFromWire,
   billingConfigurationInput,
@@ -30,40 +38,43 @@ const aliases = z.array(alias).max(ALIASES_MAX).meta({
   description: 'Names that usage events may carry instead of the customer id. Each belongs to one customer.',
 });
 
-const customer = z
-  .object({
-    id: uuid,
-    external_id: z
-      .string()
-      .meta({ deprecated: true, description: 'The first ingest alias, or the id if there is none.' }),
-    ingest_aliases: z.array(z.string()),
-    name: z.string(),
-    custom_fields: customFields,
-  })
-  .meta({ id: 'Customer' });
+const customerFields = {
+  id,
+  externalId: byHand(
+    z.string().meta({ deprecated: true, description: 'The first ingest alias, or the id if there is none.' }),
+  ),
+  ingestAliases: list(anyText),
+  name: anyText,
+  customFields,
+};
 
-const customerDetail = customer
-  .extend({
-    customer_config: z.object({
-      crm_account_id: z.string().nullable(),
-      salesforce_account_id: z.string().nullable().meta({ description: 'The same as crm_account_id.' }),
-      leave_stripe_invoices_in_draft: z.boolean().nullable().meta({
-        description:
+const customer = record(customerFields, { id: { answered: 'Customer' } });
+
+const customerDetail = record(
+  {
+    ...customerFields,
+    customerConfig: inside({
+      crmAccountId: nullable(anyText),
+      salesforceAccountId: noted('The same as crm_account_id.', nullable(anyText)),
+      leaveInvoicesInDraft: called(
+        'leave_stripe_invoices_in_draft',
+        noted(
           'If true, invoices of the customer stay drafts at Stripe. Null: the setting of the service applies.',
-      }),
+          nullable(truth),
+        ),
+      ),
     }),
-    current_billable_status: z
-      .object({ value: z.enum(BILLABLE_STATUSES), effective_at: timestamp.nullable() })
-      .meta({
-        description:
-          'Whether invoices that are issued from now on are delivered to a billing provider (`setBillableStatus`). ' +
-          'Since when is not kept: `effective_at` is null.',
-      }),
-    created_at: timestamp,
-    updated_at: timestamp,
-    archived_at: timestamp.nullable(),
-  })
-  .meta({ id: 'CustomerDetail' });
+    currentBillableStatus: noted(
+      'Whether invoices that are issued from now on are delivered to a billing provider (`setBillableStatus`). ' +
+        'Since when is not kept: `effective_at` is null.',
+      record({ value: oneOf(BILLABLE_STATUSES), effectiveAt: nullable(instant) }),
+    ),
+    createdAt: instant,
+    updatedAt: instant,
+    archivedAt: nullable(instant),
+  },
+  { id: { answered: 'CustomerDetail' } },
+);
 
 const createBody = z
   .object({
@@ -75,7 +86,7 @@ const createBody = z
       deprecated: true,
       description: 'A single configuration, in the format of the first version of the API.',
     }),
-    custom_fields: customFields.optional(),
+    custom_fields: customFieldsSchema.optional(),
   })
   .meta({ id: 'CreateCustomer' });
 
@@ -144,7 +155,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
     tags: ['Customers'],
     scope: 'write',
     body: createBody,
-    response: z.object({ data: customer }),
+    response: z.object({ data: customer.output }),
     errors: [400, 409],
     async handler({ body }) {
       const created = await createCustomer(deps, {
@@ -174,7 +185,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     tags: ['Customers'],
     scope: 'read',
     query: listQuery,
-    response: pageOf(customerDetail),
+    response: pageOf(customerDetail.output),
     errors: [400],
     async handler({ query }) {
       const crmAccountIds =
@@ -202,7 +213,7 @@ function getRoute(deps: BillingContext): RouteDefinition {
     tags: ['Customers'],
     scope: 'read',
     params: byId,
-    response: z.object({ data: customerDetail }),
+    response: z.object({ data: customerDetail.output }),
     errors: [404],
     async handler({ params }) {
       return { data: detailToWire(await getCustomer(deps, params.customer_id)) };
@@ -277,7 +288,7 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       operationId: 'setCustomerName',
       summary: 'Rename a customer',
       body: z.object({ name: z.string().min(1).meta({ description: 'Cut to 160 characters.' }) }),
-      response: z.object({ data: customer }),
+      response: z.object({ data: customer.output }),
       errors: [400, 404],
       async handler({ params, body }) {
         return { data: toWire(await renameCustomer(deps, params.customer_id, body.name)) };
@@ -304,26 +315,14 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
 }
 
 function toWire(from: WithCustomFields<Customer>) {
-  return {
-    id: from.id,
-    external_id: from.ingestAliases[0] ?? from.id,
-    ingest_aliases: [...from.ingestAliases],
-    name: from.name,
-    custom_fields: { ...from.customFields },
-  };
+  return customer.write({ ...from, externalId: from.ingestAliases[0] ?? from.id });
 }
 
 function detailToWire(from: WithCustomFields<Customer>) {
-  return {
-    ...toWire(from),
-    customer_config: {
-      crm_account_id: from.crmAccountId,
-      salesforce_account_id: from.crmAccountId,
-      leave_stripe_invoices_in_draft: from.leaveInvoicesInDraft,
-    },
-    current_billable_status: { value: from.billableStatus, effective_at: null },
-    created_at: formatInstant(from.createdAt),
-    updated_at: formatInstant(from.updatedAt),
-    archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),
-  };
+  return customerDetail.write({
+    ...from,
+    externalId: from.ingestAliases[0] ?? from.id,
+    salesforceAccountId: from.crmAccountId,
+    currentBillableStatus: { value: from.billableStatus, effectiveAt: null },
+  });
 }

@@ -41,46 +41,35 @@ export const externalInvoiceSchema = z
   })
   .meta({ id: 'ExternalInvoice' });
 
-export function externalInvoiceToWire(
-  from: ExternalInvoice | undefined,
-): z.input<typeof externalInvoiceSchema> | null {
-  return from === undefined ? null : externalToWire(from);
-}
-
 export function externalToWire(from: ExternalInvoice): z.input<typeof externalInvoiceSchema> {
   return {
     billing_provider_type: from.billingProvider,
-    ...present('invoice_id', from.externalId),
-    ...present('invoice_number', from.number),
-    ...present('issued_at_timestamp', formatted(from.issuedAt)),
+    invoice_id: from.externalId ?? undefined,
+    invoice_number: from.number ?? undefined,
+    issued_at_timestamp: formatted(from.issuedAt),
     external_status: from.status,
-    ...present('pdf_url', from.pdfUrl),
-    ...present('payment_url', from.paymentUrl),
-    ...present('tax', from.tax === null ? null : taxToWire(from.tax)),
-    ...present('invoiced_total', from.total),
-    ...present('invoiced_sub_total', from.subTotal),
-    ...present('billing_provider_error', from.error),
-    ...present('amount_paid', from.amountPaid),
-    ...present('payment_error', from.paymentError),
-    ...present('external_payment_id', from.paymentId),
-    ...present('paid_at', formatted(from.paidAt)),
-    ...(from.refundDue === true ? { refund_due: true as const } : {}),
+    pdf_url: from.pdfUrl ?? undefined,
+    payment_url: from.paymentUrl ?? undefined,
+    tax: from.tax === null ? undefined : taxToWire(from.tax),
+    invoiced_total: from.total ?? undefined,
+    invoiced_sub_total: from.subTotal ?? undefined,
+    billing_provider_error: from.error ?? undefined,
+    amount_paid: from.amountPaid ?? undefined,
+    payment_error: from.paymentError ?? undefined,
+    external_payment_id: from.paymentId ?? undefined,
+    paid_at: formatted(from.paidAt),
+    refund_due: from.refundDue || undefined,
   };
 }
 
 function taxToWire({ amount, taxableAmount, transactionId }: ExternalTax) {
   return {
     total_tax_amount: amount,
-    ...present('total_taxable_amount', taxableAmount),
-    ...present('transaction_id', transactionId),
+    total_taxable_amount: taxableAmount ?? undefined,
+    transaction_id: transactionId ?? undefined,
   };
 }
 
-function formatted(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at);
-}
-
-/** A member that is absent where there is no value. */
-function present<Name extends string, Value>(name: Name, value: Value | null): { [name in Name]?: Value } {
-  return value === null ? {} : ({ [name]: value } as { [name in Name]: Value });
+function formatted(at: Instant | null): string | undefined {
+  return at === null ? undefined : formatInstant(at);
 }

@@ -15,7 +15,7 @@ import { dueAt, payableAmount } from '../../../rating/invoices/payable.ts';
 import { JsonList } from '../../base/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
-import { externalInvoiceSchema, externalInvoiceToWire } from './external-invoice.ts';
+import { externalInvoiceSchema, externalToWire } from './external-invoice.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
 import {
   formatInstants,
@@ -153,8 +153,8 @@ export function invoiceToWire(invoice: ShownInvoice, view: InvoiceView): Invoice
 }
 
 function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines): InvoiceFieldsWire<Lines> {
-  const number = view.numbers.get(invoice.id);
   const due = dueAt(invoice);
+  const external = view.external.get(invoice.id);
   const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
   return {
     id: invoice.id,
@@ -168,17 +168,13 @@ function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines):
     credit_type: creditTypeOf(invoice.creditTypeId, view),
     subtotal: invoice.total,
     total: invoice.total,
-    ...(invoice.netPaymentTermsDays === null ? {} : { net_payment_terms_days: invoice.netPaymentTermsDays }),
-    ...(number === undefined ? {} : { invoice_number: number }),
-    ...(due === null ? {} : { due_at: formatInstant(due) }),
-    ...(invoice.regeneratedFromInvoiceId === null
-      ? {}
-      : { regenerated_from_invoice_id: invoice.regeneratedFromInvoiceId }),
+    net_payment_terms_days: invoice.netPaymentTermsDays ?? undefined,
+    invoice_number: view.numbers.get(invoice.id),
+    due_at: due === null ? undefined : formatInstant(due),
+    regenerated_from_invoice_id: invoice.regeneratedFromInvoiceId ?? undefined,
     ...payerToWire(invoice, view),
-    ...(invoice.constituents === undefined
-      ? {}
-      : { constituent_invoices: invoice.constituents.map(ownerToWire) }),
-    external_invoice: externalInvoiceToWire(view.external.get(invoice.id)),
+    constituent_invoices: invoice.constituents?.map(ownerToWire),
+    external_invoice: external === undefined ? null : externalToWire(external),
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),

@@ -10,10 +10,12 @@ import {
 } from '../../../billing/invoices/reconcile/reconcile.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert } from '../../../core/errors.ts';
-import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { noted, optional } from '../../wire/description.ts';
+import { timestamp, uuid } from '../../wire/fields.ts';
+import { anyText, exact, id, instant, integer, oneOf } from '../../wire/kinds.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import { lateToWire, lateUsageSchema } from './unbilled-usage-output.ts';
 
 const body = z
@@ -27,34 +29,34 @@ const body = z
   })
   .meta({ id: 'ReconcileRequest' });
 
-const amount = exactValue.optional();
-
-const differenceSchema = z
-  .object({
-    code: z.enum(DIFFERENCE_CODES).meta({
-      description:
-        '`line_total`: quantity × unit price is not the total of a line. `conversion`: the lines in a custom unit are ' +
+const difference = record(
+  {
+    code: noted(
+      '`line_total`: quantity × unit price is not the total of a line. `conversion`: the lines in a custom unit are ' +
         'not what is converted. `invoice_total`: the lines are not the total. `hours`, `days`: hours do not add up to ' +
         'the line or the day. `recomputed_line`, `recomputed_hour`: the events that the invoice counted, rated under ' +
         'its terms, give something else. `usage`: the usage API has another value than rating. `applied`: an ' +
         'applied line does not take back the covered line before it. `deduction`: a ledger does not have what the ' +
         'invoice takes from a balance. `balance`: invoices took more from a segment than it had. ' +
         '`scheduled_amount`: a line is not what the schedule says. `not_issued`: a due invoice is not issued.',
-    }),
-    message: z.string(),
-    invoice_id: uuid,
-    contract_id: uuid,
-    line_number: z.int().optional().meta({ description: 'From 1, in the order of the invoice.' }),
-    line_name: z.string().optional(),
-    starting_at: timestamp.optional().meta({ description: 'Start of the hour or the day.' }),
-    ending_before: timestamp.optional(),
-    field: z.enum(['quantity', 'unit_price', 'total', 'value']).optional(),
-    expected: amount.meta({
-      description: 'The expected value, computed from the rest of the data; absent if nothing is expected.',
-    }),
-    found: amount.meta({ description: 'The stored or shown value; absent if there is none.' }),
-  })
-  .meta({ id: 'ReconciledDifference' });
+      oneOf(DIFFERENCE_CODES),
+    ),
+    message: anyText,
+    invoiceId: id,
+    contractId: id,
+    lineNumber: noted('From 1, in the order of the invoice.', optional(integer)),
+    lineName: optional(anyText),
+    startingAt: noted('Start of the hour or the day.', optional(instant)),
+    endingBefore: optional(instant),
+    field: optional(oneOf(['quantity', 'unit_price', 'total', 'value'])),
+    expected: noted(
+      'The expected value, computed from the rest of the data; absent if nothing is expected.',
+      optional(exact()),
+    ),
+    found: noted('The stored or shown value; absent if there is none.', optional(exact())),
+  },
+  { id: { answered: 'ReconciledDifference' } },
+);
 
 const leftOut = z
   .int()
@@ -66,7 +68,7 @@ const customerSchema = z
     customer_id: uuid,
     invoice_count: z.int().meta({ description: 'Invoices that were checked, drafts included.' }),
     line_count: z.int(),
-    differences: z.array(differenceSchema).meta({ description: 'None is expected; at most 100 are shown.' }),
+    differences: z.array(difference.output).meta({ description: 'None is expected; at most 100 are shown.' }),
     differences_left_out: leftOut,
     late_usage: z.array(lateUsageSchema.extend({ invoice_id: uuid })).meta({
       id: 'ReconciledLateUsage',
@@ -126,36 +128,22 @@ function customerToWire(
     assert(unit !== undefined, `pricing unit ${id} of late usage exists`);
     return unit;
   };
-  const more = (shown: { readonly first: readonly unknown[]; readonly count: number }) =>
+  const leftOut = (shown: { readonly first: readonly unknown[]; readonly count: number }) =>
     shown.count > shown.first.length ? shown.count - shown.first.length : undefined;
-  const [moreDifferences, moreLate, moreUnchecked] = [more(differences), more(late), more(unchecked)];
   return {
     customer_id: customerId,
     invoice_count: invoiceCount,
     line_count: lineCount,
     differences: differences.first.map(differenceToWire),
-    ...(moreDifferences === undefined ? {} : { differences_left_out: moreDifferences }),
+    differences_left_out: leftOut(differences),
     late_usage: late.first.map((one) => ({ invoice_id: one.invoiceId, ...lateToWire(one, unitOf) })),
-    ...(moreLate === undefined ? {} : { late_usage_left_out: moreLate }),
+    late_usage_left_out: leftOut(late),
     unchecked: unchecked.first.map(({ invoiceId, reason }) => ({ invoice_id: invoiceId, reason })),
-    ...(moreUnchecked === undefined ? {} : { unchecked_left_out: moreUnchecked }),
+    unchecked_left_out: leftOut(unchecked),
   };
 }
 
-function differenceToWire(one: Difference): z.input<typeof differenceSchema> {
-  const { lineNumber, lineName, window, field, expected, found } = one;
-  return {
-    code: one.code,
-    message: one.message,
-    invoice_id: one.invoiceId,
-    contract_id: one.contractId,
-    ...(lineNumber === null ? {} : { line_number: lineNumber }),
-    ...(lineName === null ? {} : { line_name: lineName }),
-    ...(window === null
-      ? {}
-      : { starting_at: formatInstant(window.start), ending_before: formatInstant(window.end) }),
-    ...(field === null ? {} : { field }),
-    ...(expected === null ? {} : { expected }),
-    ...(found === null ? {} : { found }),
-  };
+function differenceToWire(one: Difference) {
+  const { window } = one;
+  return difference.write({ ...one, startingAt: window?.start ?? null, endingBefore: window?.end ?? null });
 }

@@ -1,6 +1,5 @@
 /** Offset notifications: messages some time before or after lifecycle events. */
 import { z } from 'zod';
-import { formatInstant } from '../../../core/time.ts';
 import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
 import type { NotificationContext } from '../../../notifications/notification-context.ts';
 import {
@@ -11,8 +10,11 @@ import {
   type OffsetNotification,
 } from '../../../notifications/offset-notifications.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { byHand, called, nullable } from '../../wire/description.ts';
+import { enumIn, uuid } from '../../wire/fields.ts';
+import { anyText, id, instant } from '../../wire/kinds.ts';
 import { cursor, keysetPosition, pageToWire } from '../../wire/paging.ts';
+import { inside, record } from '../../wire/record.ts';
 
 const NAME_LENGTH_MAX = 200;
 const KEY_LENGTH_MAX = 128;
@@ -30,20 +32,21 @@ export const offsetText = z
       'negative for create, edit and archive.',
   });
 
-export const offsetNotification = z
-  .object({
-    id: uuid,
-    name: z.string(),
-    type: z.literal('OFFSET_LIFECYCLE_EVENT'),
-    policy: z.object({ type: z.string(), offset: offsetText }),
-    environment_type: z.literal('PRODUCTION'),
-    created_at: timestamp,
-    created_by: z.string(),
-    archived_at: timestamp.nullable(),
-  })
-  .meta({ id: 'OffsetNotification' });
+export const offsetNotification = record(
+  {
+    id,
+    name: anyText,
+    kind: called('type', byHand(z.literal('OFFSET_LIFECYCLE_EVENT'))),
+    policy: inside({ type: anyText, offset: byHand(offsetText) }),
+    environmentType: byHand(z.literal('PRODUCTION')),
+    createdAt: instant,
+    createdBy: anyText,
+    archivedAt: nullable(instant),
+  },
+  { id: { answered: 'OffsetNotification' } },
+);
 
-const answer = z.object({ data: offsetNotification });
+const answer = z.object({ data: offsetNotification.output });
 const byId = z.strictObject({ id: uuid });
 
 export function offsetRoutes(deps: NotificationContext): RouteDefinition[] {
@@ -111,7 +114,7 @@ function listRoute(deps: NotificationContext): RouteDefinition {
           .meta({ description: 'Default: NOT_ARCHIVED.' }),
       })
       .meta({ id: 'ListOffsetNotifications' }),
-    response: z.object({ data: z.array(offsetNotification), cursor: z.string().nullable() }),
+    response: z.object({ data: z.array(offsetNotification.output), cursor: z.string().nullable() }),
     errors: [400],
     async handler({ body: { limit = LIST_LIMIT_MAX, cursor: after, archive_filter } }) {
       const page = await listOffsets(deps, archive_filter ?? 'NOT_ARCHIVED', { after: after ?? null, limit });
@@ -137,15 +140,10 @@ function archiveRoute(deps: NotificationContext): RouteDefinition {
   });
 }
 
-export function offsetToWire({ id, name, type, offset, ...rest }: OffsetNotification) {
-  return {
-    id,
-    name,
-    type: 'OFFSET_LIFECYCLE_EVENT' as const,
-    policy: { type, offset },
-    environment_type: 'PRODUCTION' as const,
-    created_at: formatInstant(rest.createdAt),
-    created_by: rest.createdBy,
-    archived_at: rest.archivedAt === null ? null : formatInstant(rest.archivedAt),
-  };
+export function offsetToWire(one: OffsetNotification) {
+  return offsetNotification.write({
+    ...one,
+    kind: 'OFFSET_LIFECYCLE_EVENT',
+    environmentType: 'PRODUCTION',
+  });
 }

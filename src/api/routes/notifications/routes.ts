@@ -60,7 +60,7 @@ function editRoute(deps: NotificationContext): RouteDefinition {
         policy: z.strictObject({ type: z.enum(LIFECYCLE_TYPES), offset: offsetText.optional() }),
       })
       .meta({ id: 'EditNotification' }),
-    response: z.object({ data: z.union([systemNotification, offsetNotification]) }),
+    response: z.object({ data: z.union([systemNotification, offsetNotification.output]) }),
     errors: [400],
     async handler({ body: { id, is_enabled: isEnabled, policy } }) {
       const { type, offset } = policy;

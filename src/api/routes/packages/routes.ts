@@ -8,11 +8,12 @@ import {
   listContractsOnPackage,
   listPackages,
 } from '../../../billing/packages/packages.ts';
-import { formatInstant } from '../../../core/time.ts';
-import type { ContractSummary } from '../../../store/contracts/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, endTimestamp, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { optional } from '../../wire/description.ts';
+import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { id, instant } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import { createPackageBody, packageFromWire, packageOutput, packageToWire } from './package.ts';
 
 const common = { method: 'post', tags: ['Packages'] } as const;
@@ -102,15 +103,16 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-const contractSummary = z
-  .object({
-    customer_id: uuid,
-    contract_id: uuid,
-    starting_at: timestamp,
-    ending_before: endTimestamp.optional(),
-    archived_at: timestamp.optional(),
-  })
-  .meta({ id: 'ContractProjectionSummary' });
+const contractSummary = record(
+  {
+    customerId: id,
+    contractId: id,
+    startingAt: instant,
+    endingBefore: optional(instant),
+    archivedAt: optional(instant),
+  },
+  { id: { answered: 'ContractProjectionSummary' } },
+);
 
 function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
   return route({
@@ -130,7 +132,7 @@ function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
         .meta({ description: 'Contracts in force at this time. Cannot be combined with starting_at.' }),
       include_archived: z.boolean().nullish().meta({ description: 'Default: false.' }),
     }),
-    response: pageOf(contractSummary),
+    response: pageOf(contractSummary.output),
     errors: [400, 404],
     async handler({ query, body }) {
       const filter = {
@@ -139,17 +141,10 @@ function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
         coveringDate: body.covering_date ?? null,
         includeArchived: body.include_archived ?? false,
       };
-      return pageToWire(await listContractsOnPackage(deps, filter, pageRequest(query)), summaryToWire);
+      return pageToWire(
+        await listContractsOnPackage(deps, filter, pageRequest(query)),
+        contractSummary.write,
+      );
     },
   });
-}
-
-function summaryToWire(from: ContractSummary): z.input<typeof contractSummary> {
-  return {
-    customer_id: from.customerId,
-    contract_id: from.contractId,
-    starting_at: formatInstant(from.startingAt),
-    ending_before: from.endingBefore === null ? undefined : formatInstant(from.endingBefore),
-    archived_at: from.archivedAt === null ? undefined : formatInstant(from.archivedAt),
-  };
 }

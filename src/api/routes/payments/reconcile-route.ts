@@ -1,10 +1,7 @@
 /** Whether billing providers have the billed amounts. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
-import {
-  PROVIDER_DIFFERENCE_CODES,
-  type ProviderDifference,
-} from '../../../billing/payments/reconcile/compare.ts';
+import { PROVIDER_DIFFERENCE_CODES } from '../../../billing/payments/reconcile/compare.ts';
 import {
   currencyCodeOf,
   providerCursor,
@@ -17,45 +14,48 @@ import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { formatMonth, monthOfInvoice } from '../../../core/invoice-month.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { byHand, noted, optional } from '../../wire/description.ts';
 import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { anyText, exact, id, integer, oneOf } from '../../wire/kinds.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 
-const sumSchema = z
-  .object({
-    month: z.string().meta({
-      description: 'The month of the invoices, such as 2026-11, as in the filter `month` of lists.',
-    }),
-    billing_provider: z.enum(BILLING_PROVIDERS),
-    external_status: z.enum(EXTERNAL_STATUSES).meta({ description: 'The current state at the provider.' }),
-    currency: z.string().meta({ description: 'Its code.' }),
-    credit_type_id: uuid,
-    invoice_count: z.int(),
-    billed: exactValue.meta({
-      description:
-        'Voided invoices are left out. Unit: that of the credit type: US cents for `USD (cents)`, whole units of every other one.',
-    }),
-    at_provider: exactValue.meta({
-      description: 'Sub-totals of paid and payable invoices at the provider. Unit: as `billed`.',
-    }),
-  })
-  .meta({ id: 'ReconciledDeliveries' });
+const sums = record(
+  {
+    month: noted('The month of the invoices, such as 2026-11, as in the filter `month` of lists.', anyText),
+    billingProvider: oneOf(BILLING_PROVIDERS),
+    externalStatus: noted('The current state at the provider.', oneOf(EXTERNAL_STATUSES)),
+    currency: noted('Its code.', anyText),
+    creditTypeId: id,
+    invoiceCount: integer,
+    billed: noted(
+      'Voided invoices are left out. Unit: that of the credit type: US cents for `USD (cents)`, whole units of every other one.',
+      exact(),
+    ),
+    atProvider: noted('Sub-totals of paid and payable invoices at the provider. Unit: as `billed`.', exact()),
+  },
+  { id: { answered: 'ReconciledDeliveries' } },
+);
 
-const differenceSchema = z
-  .object({
-    code: z.enum(PROVIDER_DIFFERENCE_CODES).meta({
-      description:
-        '`not_delivered`: the provider has no invoice, after more than an hour. `missing_there`: it was deleted there. ' +
+const textOrAmount = byHand(z.union([exactValue, z.string()]));
+
+const difference = record(
+  {
+    code: noted(
+      '`not_delivered`: the provider has no invoice, after more than an hour. `missing_there`: it was deleted there. ' +
         '`voided_here`, `voided_there`: on one side only. `status`, `amount`: not the same. `extra_there`: a further ' +
         'live invoice there is of the same.',
-    }),
-    invoice_id: uuid,
-    customer_id: uuid,
-    external_id: z.string().optional(),
-    message: z.string(),
-    expected: z.union([exactValue, z.string()]).optional(),
-    found: z.union([exactValue, z.string()]).optional(),
-  })
-  .meta({ id: 'ProviderDifference' });
+      oneOf(PROVIDER_DIFFERENCE_CODES),
+    ),
+    invoiceId: id,
+    customerId: id,
+    externalId: optional(anyText),
+    message: anyText,
+    expected: optional(textOrAmount),
+    found: optional(textOrAmount),
+  },
+  { id: { answered: 'ProviderDifference' } },
+);
 
 export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
   return route({
@@ -75,7 +75,7 @@ export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
       customer_id: uuid.nullish().meta({ description: 'Default: all customers.' }),
     }),
     wireWords: { range: 'ending_before' },
-    response: pageOf(sumSchema).extend({ differences: z.array(differenceSchema) }),
+    response: pageOf(sums.output).extend({ differences: z.array(difference.output) }),
     errors: [400, 503],
     async handler({ query, body }) {
       const page = await reconcileProviders(deps, {
@@ -86,7 +86,7 @@ export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
       const groups = [...groupBy(page.rows, keyOf).values()];
       return {
         ...pageToWire({ rows: groups, next: page.next }, sumToWire),
-        differences: page.differences.map(differenceToWire),
+        differences: page.differences.map((one) => difference.write(one)),
       };
     },
   });
@@ -101,31 +101,19 @@ function keyOf({ delivered: { invoice }, there }: ReconciledDelivery): string {
   ].join(' ');
 }
 
-function sumToWire(group: readonly ReconciledDelivery[]): z.input<typeof sumSchema> {
+function sumToWire(group: readonly ReconciledDelivery[]) {
   const [first] = group;
   if (first === undefined) throw new Error('a group has rows');
   const { invoice } = first.delivered;
   const sum = (amounts: readonly Decimal[]) => amounts.reduce((total, one) => total.plus(one), ZERO);
-  return {
+  return sums.write({
     month: formatMonth(monthOfInvoice(invoice)),
-    billing_provider: first.there.billingProvider,
-    external_status: first.there.status,
+    billingProvider: first.there.billingProvider,
+    externalStatus: first.there.status,
     currency: currencyCodeOf(invoice),
-    credit_type_id: invoice.creditTypeId,
-    invoice_count: group.length,
+    creditTypeId: invoice.creditTypeId,
+    invoiceCount: group.length,
     billed: sum(group.flatMap((one) => (one.delivered.invoice.status === 'VOID' ? [] : [one.payable]))),
-    at_provider: sum(group.flatMap((one) => one.amountThere ?? [])),
-  };
-}
-
-function differenceToWire(one: ProviderDifference): z.input<typeof differenceSchema> {
-  return {
-    code: one.code,
-    invoice_id: one.invoiceId,
-    customer_id: one.customerId,
-    ...(one.externalId === null ? {} : { external_id: one.externalId }),
-    message: one.message,
-    ...(one.expected === null ? {} : { expected: one.expected }),
-    ...(one.found === null ? {} : { found: one.found }),
-  };
+    atProvider: sum(group.flatMap((one) => one.amountThere ?? [])),
+  });
 }

@@ -15,21 +15,21 @@ import {
   updateManagedRateCard,
 } from '../../../billing/token-billing/managed-cards.ts';
 import { assert } from '../../../core/errors.ts';
-import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { byHand, list, optional } from '../../wire/description.ts';
 import {
   createdId,
   creditType,
-  customFields,
-  endTimestamp,
+  customFields as customFieldsSchema,
   exactNumber,
   hourAlignedEnd,
   hourAlignedTimestamp,
-  timestamp,
   uuid,
   wholeNumber,
 } from '../../wire/fields.ts';
+import { anyText, customFields, id, instant } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import {
   managedPricing,
   managedPricingUpdate,
@@ -60,7 +60,7 @@ const createBody = z
     fiat_credit_type_id: uuid.nullish().meta({ description: 'The currency of the card. Default: US cents.' }),
     credit_type_conversions: conversions,
     aliases,
-    custom_fields: customFields.optional(),
+    custom_fields: customFieldsSchema.optional(),
     managed_pricing: managedPricing.nullish().meta({
       description: 'Makes the service create and keep the metrics, products and rates of AI models.',
     }),
@@ -81,27 +81,20 @@ const updateBody = z
   })
   .meta({ id: 'UpdateRateCard', description: 'Omitted fields stay as they are.' });
 
-const rateCard = z
-  .object({
-    id: uuid,
-    name: z.string(),
-    description: z.string().optional(),
-    fiat_credit_type: creditType,
-    credit_type_conversions: z.array(
-      z.object({ custom_credit_type: creditType, fiat_per_custom_credit: z.string() }),
-    ),
-    aliases: z.array(
-      z.object({
-        name: z.string(),
-        starting_at: timestamp.optional(),
-        ending_before: endTimestamp.optional(),
-      }),
-    ),
-    created_at: timestamp,
-    created_by: z.string(),
-    custom_fields: customFields,
-  })
-  .meta({ id: 'RateCard' });
+const rateCard = record(
+  {
+    id,
+    name: anyText,
+    description: optional(anyText),
+    fiatCreditType: byHand(creditType),
+    conversions: list(record({ customCreditType: byHand(creditType), fiatPerCustomCredit: anyText })),
+    aliases: list(record({ name: anyText, startingAt: optional(instant), endingBefore: optional(instant) })),
+    createdAt: instant,
+    createdBy: anyText,
+    customFields,
+  },
+  { id: { answered: 'RateCard' } },
+);
 
 const common = { method: 'post', tags: ['Rate cards'] } as const;
 
@@ -142,7 +135,7 @@ function headerRoutes(deps: RowContext): RouteDefinition[] {
       summary: 'Get a rate card without its rates',
       scope: 'read',
       body: z.object({ id: uuid }),
-      response: z.object({ data: rateCard }),
+      response: z.object({ data: rateCard.output }),
       errors: [400, 404],
       async handler({ body }) {
         return { data: toWire(await getRateCard(deps, body.id)) };
@@ -156,7 +149,7 @@ function headerRoutes(deps: RowContext): RouteDefinition[] {
       scope: 'read',
       query: pageQuery(keysetPosition),
       body: z.object({}),
-      response: pageOf(rateCard),
+      response: pageOf(rateCard.output),
       errors: [400],
       handler: async ({ query }) => pageToWire(await listRateCards(deps, pageRequest(query)), toWire),
     }),
@@ -286,24 +279,11 @@ function fromWire(
   };
 }
 
-function toWire(from: RateCardView): z.input<typeof rateCard> {
-  return {
-    id: from.id,
-    name: from.name,
-    ...(from.description === null ? {} : { description: from.description }),
-    fiat_credit_type: from.fiatCreditType,
-    credit_type_conversions: from.conversions.map(({ customCreditTypeId, fiatPerCustomCredit }) => {
-      const unit = from.customCreditTypes.get(customCreditTypeId);
-      assert(unit !== undefined, `pricing unit ${customCreditTypeId} exists`);
-      return { custom_credit_type: unit, fiat_per_custom_credit: fiatPerCustomCredit.toFixed() };
-    }),
-    aliases: from.aliases.map(({ name, startingAt, endingBefore }) => ({
-      name,
-      ...(startingAt === null ? {} : { starting_at: formatInstant(startingAt) }),
-      ...(endingBefore === null ? {} : { ending_before: formatInstant(endingBefore) }),
-    })),
-    created_at: formatInstant(from.createdAt),
-    created_by: from.createdBy,
-    custom_fields: { ...from.customFields },
-  };
+function toWire(from: RateCardView) {
+  const conversions = from.conversions.map(({ customCreditTypeId, fiatPerCustomCredit }) => {
+    const customCreditType = from.customCreditTypes.get(customCreditTypeId);
+    assert(customCreditType !== undefined, `pricing unit ${customCreditTypeId} exists`);
+    return { customCreditType, fiatPerCustomCredit: fiatPerCustomCredit.toFixed() };
+  });
+  return rateCard.write({ ...from, conversions });
 }

@@ -2,21 +2,24 @@
 import { z } from 'zod';
 import type { RowContext } from '../../../billing/billing-context.ts';
 import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/sql/saved-queries.ts';
-import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, timestamp, uuid } from '../../wire/fields.ts';
+import { noted } from '../../wire/description.ts';
+import { createdId, uuid } from '../../wire/fields.ts';
+import { anyText, id, instant } from '../../wire/kinds.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import { sqlText } from './sql-text.ts';
 
-const savedQuery = z
-  .object({
-    id: uuid,
-    name: z.string(),
-    sql: z.string(),
-    saved_by: z.string().meta({ description: 'The name of the token that last saved the query.' }),
-    saved_at: timestamp,
-  })
-  .meta({ id: 'SavedQuery' });
+const savedQuery = record(
+  {
+    id,
+    name: anyText,
+    sql: anyText,
+    savedBy: noted('The name of the token that last saved the query.', anyText),
+    savedAt: instant,
+  },
+  { id: { answered: 'SavedQuery' } },
+);
 
 const tags = ['SQL'];
 
@@ -34,15 +37,10 @@ function listRoute(deps: RowContext): RouteDefinition {
     tags,
     scope: 'read',
     query: pageQuery(z.object({ name: z.string() })),
-    response: pageOf(savedQuery),
+    response: pageOf(savedQuery.output),
     errors: [400],
     async handler({ query }) {
-      return pageToWire(
-        await listSavedQueries(deps, pageRequest(query)),
-        ({ savedBy, savedAt, id, name, sql }) => ({
-          ...{ id, name, sql, saved_by: savedBy, saved_at: formatInstant(savedAt) },
-        }),
-      );
+      return pageToWire(await listSavedQueries(deps, pageRequest(query)), savedQuery.write);
     },
   });
 }

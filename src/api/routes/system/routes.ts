@@ -2,60 +2,57 @@
 import { z } from 'zod';
 import { recentEvents } from '../../../billing/events/recent-events.ts';
 import { isUuid } from '../../../core/ids.ts';
-import { formatInstant } from '../../../core/time.ts';
-import { type FailedJob, listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
+import { listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { timestamp, uuid } from '../../wire/fields.ts';
+import { byHand, called, list, noted, nullable } from '../../wire/description.ts';
+import { anyText, id, instant, integer } from '../../wire/kinds.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import type { RouteContext } from '../route-context.ts';
 
-const count = z.int();
-
-const status = z
-  .object({
-    now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
-    grace_period_hours: z.number(),
-    events: z.object({
-      last_at: timestamp.nullable().meta({
-        description: 'When the last event came; null if none came within a day.',
-      }),
-      last_minute: count.meta({
-        description: 'Events of the last two days that arrived within the last minute.',
-      }),
-      last_day: count.meta({
-        description: 'Events of the last two days that arrived within the last 24 hours.',
-      }),
-      window_days: count.meta({ description: 'How far back events are accepted, and ids remembered.' }),
+const status = record(
+  {
+    now: noted('The clock of the service, in a sandbox the sandbox clock.', instant),
+    gracePeriodHours: byHand(z.number()),
+    events: record({
+      lastAt: noted('When the last event came; null if none came within a day.', nullable(instant)),
+      lastMinute: noted('Events of the last two days that arrived within the last minute.', integer),
+      lastDay: noted('Events of the last two days that arrived within the last 24 hours.', integer),
+      windowDays: noted('How far back events are accepted, and ids remembered.', integer),
     }),
-    jobs: z
-      .array(
-        z.object({
-          kind: z.string(),
-          due: count,
-          overdue: count.meta({ description: 'Due for more than ten minutes.' }),
-          failing: count.meta({ description: 'Failed, and tried again.' }),
-          oldest_failing: timestamp.nullable(),
+    jobs: noted(
+      'Kinds with jobs that are due or have failed.',
+      list(
+        record({
+          kind: anyText,
+          due: integer,
+          overdue: noted('Due for more than ten minutes.', integer),
+          failing: noted('Failed, and tried again.', integer),
+          oldestFailing: nullable(instant),
         }),
-      )
-      .meta({ description: 'Kinds with jobs that are due or have failed.' }),
-  })
-  .meta({ id: 'SystemStatus' });
+      ),
+    ),
+  },
+  { id: { answered: 'SystemStatus' } },
+);
 
-const failedJob = z
-  .object({
-    id: count.nullable().meta({ description: 'Null for the delivery of an invoice.' }),
-    kind: z.string(),
-    invoice_id: uuid.nullable().meta({ description: 'The invoice that is delivered; null for a job.' }),
-    contract_id: uuid.nullable(),
-    customer_id: uuid.nullable(),
-    due_at: timestamp,
-    attempts: count,
-    retry_at: timestamp.meta({
-      description: 'Time of the next attempt, in real time; for a delivery, by the clock of the service.',
-    }),
-    last_error: z.string().nullable(),
-  })
-  .meta({ id: 'FailedJob' });
+const failedJob = record(
+  {
+    id: noted('Null for the delivery of an invoice.', nullable(integer)),
+    kind: anyText,
+    invoiceId: noted('The invoice that is delivered; null for a job.', nullable(id)),
+    contractId: nullable(id),
+    customerId: nullable(id),
+    runAt: called('due_at', instant),
+    attempts: integer,
+    retryAt: noted(
+      'Time of the next attempt, in real time; for a delivery, by the clock of the service.',
+      instant,
+    ),
+    lastError: nullable(anyText),
+  },
+  { id: { answered: 'FailedJob' } },
+);
 
 const failedPosition = z.union([
   z.object({ invoiceId: z.string().refine(isUuid) }),
@@ -77,24 +74,16 @@ function statusRoute(deps: RouteContext): RouteDefinition {
     description: 'Events that came lately and jobs that wait. Figures of a process are in `/metrics`.',
     tags,
     scope: 'read',
-    response: z.object({ data: status }),
+    response: z.object({ data: status.output }),
     async handler() {
       const [events, jobs] = await Promise.all([recentEvents(deps), queueFigures(deps)]);
       return {
-        data: {
-          now: formatInstant(deps.clock.now()),
-          grace_period_hours: deps.gracePeriodHours,
-          events: {
-            last_at: events.lastAt === null ? null : formatInstant(events.lastAt),
-            last_minute: events.lastMinute,
-            last_day: events.lastDay,
-            window_days: deps.windowDays,
-          },
-          jobs: jobs.map(({ oldestFailing, ...figures }) => ({
-            ...figures,
-            oldest_failing: oldestFailing === null ? null : formatInstant(oldestFailing),
-          })),
-        },
+        data: status.write({
+          now: deps.clock.now(),
+          gracePeriodHours: deps.gracePeriodHours,
+          events: { ...events, windowDays: deps.windowDays },
+          jobs,
+        }),
       };
     },
   });
@@ -112,8 +101,8 @@ function failedJobsRoute(deps: RouteContext): RouteDefinition {
     tags,
     scope: 'read',
     query: pageQuery(failedPosition),
-    response: pageOf(failedJob),
-    handler: async ({ query }) => pageToWire(await listFailedJobs(deps, pageRequest(query)), toWire),
+    response: pageOf(failedJob.output),
+    handler: async ({ query }) => pageToWire(await listFailedJobs(deps, pageRequest(query)), failedJob.write),
   });
 }
 
@@ -135,18 +124,4 @@ function retryRoute(deps: RouteContext): RouteDefinition {
       return { data: { id } };
     },
   });
-}
-
-function toWire(job: FailedJob): z.input<typeof failedJob> {
-  return {
-    id: job.id,
-    kind: job.kind,
-    invoice_id: job.invoiceId,
-    contract_id: job.contractId,
-    customer_id: job.customerId,
-    due_at: formatInstant(job.runAt),
-    attempts: job.attempts,
-    retry_at: formatInstant(job.retryAt),
-    last_error: job.lastError,
-  };
 }

@@ -1,42 +1,39 @@
 /** API tokens. All of it needs scope `write`: managing tokens amounts to all rights. */
 import { z } from 'zod';
-import {
-  issueToken,
-  listTokens,
-  revokeToken,
-  rotateToken,
-  type Token,
-} from '../../../access/manage-tokens.ts';
-import { formatInstant, type Instant } from '../../../core/time.ts';
+import { issueToken, listTokens, revokeToken, rotateToken } from '../../../access/manage-tokens.ts';
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { byHand, noted, nullable } from '../../wire/description.ts';
+import { endTimestamp, uuid } from '../../wire/fields.ts';
+import { anyText, id, instant, oneOf } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 import type { RouteContext } from '../route-context.ts';
 
 const expiresAt = endTimestamp.nullish().meta({ description: 'The token works before this instant.' });
 
-const tokenShape = {
-  id: uuid,
-  name: z.string(),
-  scope: z.enum(TOKEN_SCOPES),
-  origin: z.enum(['issued', 'api_token']).meta({
-    description:
-      '`api_token`: the token of the variable API_TOKEN, which is valid while the variable is set.',
-  }),
-  created_at: timestamp,
-  expires_at: endTimestamp.nullable(),
-  revoked_at: timestamp.nullable(),
-  last_used_at: timestamp.nullable().meta({ description: 'A few seconds late; null: never.' }),
+const tokenFields = {
+  id,
+  name: anyText,
+  scope: oneOf(TOKEN_SCOPES),
+  origin: noted(
+    '`api_token`: the token of the variable API_TOKEN, which is valid while the variable is set.',
+    byHand(z.enum(['issued', 'api_token'])),
+  ),
+  createdAt: instant,
+  expiresAt: nullable(instant),
+  revokedAt: nullable(instant),
+  lastUsedAt: noted('A few seconds late; null: never.', nullable(instant)),
 };
 
-const tokenAnswer = z.object(tokenShape).meta({ id: 'Token' });
+const token = record(tokenFields, { id: { answered: 'Token' } });
 
-const issuedAnswer = z.object({
-  data: z
-    .object({ ...tokenShape, token: z.string().meta({ description: 'Shown only this once.' }) })
-    .meta({ id: 'IssuedToken' }),
-});
+const issuedToken = record(
+  { ...tokenFields, token: noted('Shown only this once.', anyText) },
+  { id: { answered: 'IssuedToken' } },
+);
+
+const issuedAnswer = z.object({ data: issuedToken.output });
 
 const tags = ['Tokens'];
 
@@ -52,10 +49,10 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       tags,
       scope: 'write',
       query: pageQuery(keysetPosition),
-      response: pageOf(tokenAnswer),
+      response: pageOf(token.output),
       async handler({ query }) {
         await deps.flushTokenUses();
-        return pageToWire(await listTokens(deps, pageRequest(query)), toWire);
+        return pageToWire(await listTokens(deps, pageRequest(query)), token.write);
       },
     }),
     route({
@@ -77,8 +74,8 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
         .meta({ id: 'CreateToken' }),
       response: issuedAnswer,
       async handler({ body: { name, scope, expires_at } }) {
-        const { token, text } = await issueToken(deps, { name, scope, expiresAt: expires_at ?? null });
-        return { data: { ...toWire(token), token: text } };
+        const issued = await issueToken(deps, { name, scope, expiresAt: expires_at ?? null });
+        return { data: issuedToken.write({ ...issued.token, token: issued.text }) };
       },
     }),
     route({
@@ -91,9 +88,9 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       tags,
       scope: 'write',
       body: z.strictObject({ id: uuid }).meta({ id: 'RevokeToken' }),
-      response: z.object({ data: tokenAnswer }),
+      response: z.object({ data: token.output }),
       errors: [404, 409],
-      handler: async ({ body }) => ({ data: toWire(await revokeToken(deps, body.id)) }),
+      handler: async ({ body }) => ({ data: token.write(await revokeToken(deps, body.id)) }),
     }),
     route({
       method: 'post',
@@ -109,24 +106,9 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       response: issuedAnswer,
       errors: [404, 409],
       async handler({ body }) {
-        const { token, text } = await rotateToken(deps, body.id, { expiresAt: body.expires_at });
-        return { data: { ...toWire(token), token: text } };
+        const issued = await rotateToken(deps, body.id, { expiresAt: body.expires_at });
+        return { data: issuedToken.write({ ...issued.token, token: issued.text }) };
       },
     }),
   ];
-}
-
-function toWire(token: Token) {
-  const { id, name, scope, origin } = token;
-  const text = (at: Instant | null) => (at === null ? null : formatInstant(at));
-  return {
-    id,
-    name,
-    scope,
-    origin,
-    created_at: formatInstant(token.createdAt),
-    expires_at: text(token.expiresAt),
-    revoked_at: text(token.revokedAt),
-    last_used_at: text(token.lastUsedAt),
-  };
 }

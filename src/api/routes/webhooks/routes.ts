@@ -1,23 +1,23 @@
 /** Endpoints of webhooks and their deliveries. All of it needs scope `write`, since it decides who gets data. */
 import { z } from 'zod';
-import { formatInstant, type Instant } from '../../../core/time.ts';
 import { MESSAGE_TYPES, TEST_TYPE } from '../../../notifications/message-types.ts';
 import type { NotificationContext } from '../../../notifications/notification-context.ts';
 import {
   archiveEndpoint,
   createEndpoint,
-  type Delivery,
   getEndpoint,
   listDeliveries,
   listEndpoints,
   redeliver,
   rotateSecret,
   sendTestMessage,
-  type WebhookEndpoint,
 } from '../../../notifications/webhooks/endpoints.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { list, noted, nullable } from '../../wire/description.ts';
 import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { anyText, id, instant, integer, oneOf } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { record } from '../../wire/record.ts';
 
 const NAME_LENGTH_MAX = 200;
 const URL_LENGTH_MAX = 2_000;
@@ -27,44 +27,43 @@ const tags = ['Webhooks'];
 const scope = 'write' as const;
 const byId = z.strictObject({ id: uuid });
 
-const webhookShape = {
-  id: uuid,
-  name: z.string(),
-  url: z.string(),
-  event_types: z.array(z.string()).nullable().meta({ description: 'Null: all.' }),
-  created_at: timestamp,
-  archived_at: timestamp.nullable(),
+const webhookFields = {
+  id,
+  name: anyText,
+  url: anyText,
+  eventTypes: noted('Null: all.', nullable(list(anyText))),
+  createdAt: instant,
+  archivedAt: nullable(instant),
 };
 
-const webhook = z.object(webhookShape).meta({ id: 'Webhook' });
+const webhook = record(webhookFields, { id: { answered: 'Webhook' } });
 
-const webhookWithSecret = z.object({
-  data: z
-    .object({ ...webhookShape, secret: z.string().meta({ description: 'Shown only this once.' }) })
-    .meta({ id: 'WebhookWithSecret' }),
-});
+const webhookWithSecret = record(
+  { ...webhookFields, secret: noted('Shown only this once.', anyText) },
+  { id: { answered: 'WebhookWithSecret' } },
+);
 
-const delivery = z
-  .object({
-    message_id: uuid,
-    type: z.string(),
-    customer_id: uuid.nullable(),
-    status: z.enum(DELIVERY_STATUSES).meta({
-      description:
-        'FAILED: not acknowledged within two days. CANCELED: the webhook was archived before it was delivered.',
-    }),
-    attempts: z.int(),
-    stored_at: timestamp,
-    next_attempt_at: timestamp.nullable().meta({ description: 'Null unless PENDING.' }),
-    last_attempt_at: timestamp.nullable(),
-    last_status: z
-      .int()
-      .nullable()
-      .meta({ description: 'Status of the last answer; null if there was none.' }),
-    last_answer: z.string().nullable().meta({ description: 'The first 1,000 characters.' }),
-    last_error: z.string().nullable(),
-  })
-  .meta({ id: 'WebhookDelivery' });
+const secretAnswer = z.object({ data: webhookWithSecret.output });
+
+const delivery = record(
+  {
+    messageId: id,
+    type: anyText,
+    customerId: nullable(id),
+    status: noted(
+      'FAILED: not acknowledged within two days. CANCELED: the webhook was archived before it was delivered.',
+      oneOf(DELIVERY_STATUSES),
+    ),
+    attempts: integer,
+    storedAt: instant,
+    nextAttemptAt: noted('Null unless PENDING.', nullable(instant)),
+    lastAttemptAt: nullable(instant),
+    lastStatus: noted('Status of the last answer; null if there was none.', nullable(integer)),
+    lastAnswer: noted('The first 1,000 characters.', nullable(anyText)),
+    lastError: nullable(anyText),
+  },
+  { id: { answered: 'WebhookDelivery' } },
+);
 
 export function webhookRoutes(deps: NotificationContext): RouteDefinition[] {
   return [...endpointRoutes(deps), ...deliveryRoutes(deps)];
@@ -82,8 +81,8 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       tags,
       scope,
       query: pageQuery(keysetPosition),
-      response: pageOf(webhook),
-      handler: async ({ query }) => pageToWire(await listEndpoints(deps, pageRequest(query)), toWire),
+      response: pageOf(webhook.output),
+      handler: async ({ query }) => pageToWire(await listEndpoints(deps, pageRequest(query)), webhook.write),
     }),
     route({
       method: 'get',
@@ -93,9 +92,9 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       tags,
       scope,
       params: z.object({ webhook_id: uuid }),
-      response: z.object({ data: webhook }),
+      response: z.object({ data: webhook.output }),
       errors: [404],
-      handler: async ({ params }) => ({ data: toWire(await getEndpoint(deps, params.webhook_id)) }),
+      handler: async ({ params }) => ({ data: webhook.write(await getEndpoint(deps, params.webhook_id)) }),
     }),
     route({
       method: 'post',
@@ -118,11 +117,13 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
             .meta({ description: 'The types of messages to send. Null or absent: all types.' }),
         })
         .meta({ id: 'CreateWebhook' }),
-      response: webhookWithSecret,
+      response: secretAnswer,
       errors: [400, 409],
       async handler({ body: { name, url, event_types } }) {
         return {
-          data: withSecret(await createEndpoint(deps, { name, url, eventTypes: event_types ?? null })),
+          data: webhookWithSecret.write(
+            await createEndpoint(deps, { name, url, eventTypes: event_types ?? null }),
+          ),
         };
       },
     }),
@@ -153,9 +154,9 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       scope,
       answersSecret: true,
       body: byId.meta({ id: 'RotateWebhookSecret' }),
-      response: webhookWithSecret,
+      response: secretAnswer,
       errors: [404, 409],
-      handler: async ({ body: { id } }) => ({ data: withSecret(await rotateSecret(deps, id)) }),
+      handler: async ({ body: { id } }) => ({ data: webhookWithSecret.write(await rotateSecret(deps, id)) }),
     }),
   ];
 }
@@ -188,11 +189,13 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       query: pageQuery(z.object({ before: z.int() })).extend({
         status: enumIn(DELIVERY_STATUSES).optional(),
       }),
-      response: pageOf(delivery),
+      response: pageOf(delivery.output),
       errors: [404],
       async handler({ params, query }) {
         const page = { ...pageRequest(query), status: query.status ?? null };
-        return pageToWire(await listDeliveries(deps, params.webhook_id, page), deliveryToWire);
+        return pageToWire(await listDeliveries(deps, params.webhook_id, page), (one) =>
+          delivery.write({ ...one, nextAttemptAt: one.status === 'PENDING' ? one.nextAttemptAt : null }),
+        );
       },
     }),
     route({
@@ -222,39 +225,4 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       },
     }),
   ];
-}
-
-function toWire({ id, name, url, eventTypes, createdAt, archivedAt }: WebhookEndpoint) {
-  return {
-    id,
-    name,
-    url,
-    event_types: eventTypes === null ? null : [...eventTypes],
-    created_at: formatInstant(createdAt),
-    archived_at: textOf(archivedAt),
-  };
-}
-
-function withSecret(endpoint: WebhookEndpoint) {
-  return { ...toWire(endpoint), secret: endpoint.secret };
-}
-
-function deliveryToWire(one: Delivery) {
-  return {
-    message_id: one.messageId,
-    type: one.type,
-    customer_id: one.customerId,
-    status: one.status,
-    attempts: one.attempts,
-    stored_at: formatInstant(one.storedAt),
-    next_attempt_at: one.status === 'PENDING' ? formatInstant(one.nextAttemptAt) : null,
-    last_attempt_at: textOf(one.lastAttemptAt),
-    last_status: one.lastStatus,
-    last_answer: one.lastAnswer,
-    last_error: one.lastError,
-  };
-}
-
-function textOf(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at);
 }
