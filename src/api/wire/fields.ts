@@ -203,3 +203,11 @@ export const creditType = z
 export const createdId = z
   .object({ data: z.object({ id: uuid }).meta({ id: 'Id' }) })
   .meta({ id: 'CreatedId' });
+
+/** The wire form of a value that may be missing; a member that is undefined is not written. */
+export function given<Value, Wire>(
+  value: Value | null | undefined,
+  write: (value: Value) => Wire,
+): Wire | undefined {
+  return value === null || value === undefined ? undefined : write(value);
+}

@@ -17,6 +17,7 @@ import {
   enumIn,
   exactNumber,
   exactValue,
+  given,
   timestamp,
   uuid,
 } from '../../wire/fields.ts';
@@ -144,7 +145,7 @@ export function customerAlertToWire(shown: CustomerAlert) {
     alert: {
       id: alert.id,
       name: alert.name,
-      ...(alert.uniquenessKey === null ? {} : { uniqueness_key: alert.uniquenessKey }),
+      uniqueness_key: alert.uniquenessKey ?? undefined,
       type: alert.type,
       status: alert.archivedAt === null ? ('enabled' as const) : ('archived' as const),
       credit_type: creditType,
@@ -167,26 +168,16 @@ function filtersToWire({
 }: AlertFilters) {
   const [onlyGroup = null] = groupValues.length === 1 ? groupValues : [];
   return {
-    ...(onlyGroup === null || onlyGroup.value === null
-      ? {}
-      : { group_key_filter: { key: onlyGroup.key, value: onlyGroup.value } }),
-    ...(customFieldFilters.length === 0
-      ? {}
-      : { custom_field_filters: customFieldFilters.map(closedFieldToWire) }),
-    ...(groupValues.length === 0
-      ? {}
-      : { group_values: groupValues.map(({ key, value }) => ({ key, ...valueToWire(value) })) }),
-    ...(invoiceTypes.length === 0 ? {} : { invoice_types_filter: [...invoiceTypes] }),
-    ...(seat === null
-      ? {}
-      : {
-          seat_filter: {
-            seat_group_key: seat.groupKey,
-            ...(seat.value === null ? {} : { seat_group_value: seat.value }),
-          },
-        }),
-    ...(specifiers.length === 0 ? {} : { alert_specifiers: specifiers.map(specifierToWire) }),
-    ...(countHolds ? { count_holds: true as const } : {}),
+    group_key_filter: given(onlyGroup?.value, (value) => ({ key: onlyGroup?.key ?? '', value })),
+    custom_field_filters: someOf(customFieldFilters, closedFieldToWire),
+    group_values: someOf(groupValues, ({ key, value }) => ({ key, value: value ?? undefined })),
+    invoice_types_filter: someOf(invoiceTypes, (type) => type),
+    seat_filter: given(seat, ({ groupKey, value }) => ({
+      seat_group_key: groupKey,
+      seat_group_value: value ?? undefined,
+    })),
+    alert_specifiers: someOf(specifiers, specifierToWire),
+    count_holds: countHolds ? (true as const) : undefined,
   };
 }
 
@@ -195,7 +186,7 @@ function specifierToWire({ customFieldFilters, exclude }: AlertSpecifier) {
     custom_field_filters: customFieldFilters.map(({ entity, key, value }) => ({
       entity,
       key,
-      ...valueToWire(value),
+      value: value ?? undefined,
     })),
     exclude: exclude.map((one) => ({ custom_field_filters: one.customFieldFilters.map(closedFieldToWire) })),
   };
@@ -205,6 +196,7 @@ function closedFieldToWire({ entity, key, value }: AlertFieldFilter) {
   return { entity, key, value: value ?? '' };
 }
 
-function valueToWire(value: string | null) {
-  return value === null ? {} : { value };
+/** An empty list is not written. */
+function someOf<Item, Wire>(items: readonly Item[], write: (item: Item) => Wire): Wire[] | undefined {
+  return items.length === 0 ? undefined : items.map((item) => write(item));
 }

@@ -8,7 +8,8 @@ import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { isEmpty } from '../../wire/description.ts';
+import { customFields, endTimestamp, given, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { commitRate, groupValues, priceToWire, rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { rateSelectors, selectorsFromWire } from '../rate-cards/rate-selector-schemas.ts';
@@ -98,12 +99,10 @@ function rateToWireOf(
     product_tags: [...productTags],
     product_custom_fields: customFieldsOf(fields, entry.productId),
     starting_at: formatInstant(interval.start),
-    ...(interval.end === null ? {} : { ending_before: formatInstant(interval.end) }),
+    ending_before: given(interval.end, formatInstant),
     entitled: terms.entitled,
-    ...(Object.keys(pricingGroupValues).length === 0
-      ? {}
-      : { pricing_group_values: { ...pricingGroupValues } }),
-    ...(billingFrequency === null ? {} : { billing_frequency: billingFrequency }),
+    pricing_group_values: isEmpty(pricingGroupValues) ? undefined : { ...pricingGroupValues },
+    billing_frequency: billingFrequency ?? undefined,
     list_rate: rateToWire(entry.rate, pricingGroupValues, creditTypes.get(entry.creditTypeId)),
     ...(isOverridden
       ? {
@@ -111,6 +110,6 @@ function rateToWireOf(
           override_ids: overrides.map(({ id }) => id),
         }
       : {}),
-    ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
+    commit_rate: given(commit, priceToWire),
   };
 }

@@ -11,7 +11,7 @@ import { pricingUnitsWithIds } from '../../../billing/invoices/read/pricing-unit
 import { formatInstant } from '../../../core/time.ts';
 import type { CountedLine, ExplainedBase } from '../../../rating/explain/explanation.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { exactValue, given, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { priceSchema, priceToWire } from './explained-price.ts';
 import { shareSchema, shareToWire } from './explained-share.ts';
@@ -148,20 +148,17 @@ function explanationToWire(
     kind,
     ...(kind === 'usage' ? { usage: usageToWire(explanation.usage, counted) } : {}),
     ...(kind === 'composite' ? { composite: baseToWire(explanation.base) } : {}),
-    ...(kind === 'usage' || kind === 'composite'
-      ? { price: priceToWire(explanation.price, line.creditTypeId, view) }
-      : {}),
-    ...(kind === 'subscription' && explanation.price !== null
-      ? { price: priceToWire(explanation.price, line.creditTypeId, view) }
-      : {}),
-    ...(kind === 'subscription' && explanation.partOf !== null
-      ? {
-          part_of_period: {
-            starting_at: formatInstant(explanation.partOf.start),
-            ending_before: formatInstant(explanation.partOf.end),
-          },
-        }
-      : {}),
+    price:
+      kind === 'usage' || kind === 'composite' || kind === 'subscription'
+        ? given(explanation.price, (price) => priceToWire(price, line.creditTypeId, view))
+        : undefined,
+    part_of_period:
+      kind === 'subscription'
+        ? given(explanation.partOf, ({ start, end }) => ({
+            starting_at: formatInstant(start),
+            ending_before: formatInstant(end),
+          }))
+        : undefined,
     ...(kind === 'minimum' ? { minimum: explanation.minimum, charged: explanation.charged } : {}),
     ...(kind === 'conversion' ? countedToWire(explanation.counted) : {}),
     ...(explanation.share === null ? {} : { share: shareToWire(explanation.share) }),
@@ -178,8 +175,8 @@ function baseToWire(base: ExplainedBase): z.input<typeof baseSchema> {
     include_composite_spend: base.includesComposites,
     exclude_free_usage: base.excludesFreeUsage,
     ...countedToWire(base.counted),
-    ...(base.baseAtStart === null ? {} : { base_at_start: base.baseAtStart }),
-    ...(base.baseAtEnd === null ? {} : { base_at_end: base.baseAtEnd }),
+    base_at_start: base.baseAtStart ?? undefined,
+    base_at_end: base.baseAtEnd ?? undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../../core/time.ts';
 import type { ExplainedPrice } from '../../../rating/explain/explanation.ts';
-import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { exactValue, given, timestamp, uuid } from '../../wire/fields.ts';
 import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
 
@@ -43,24 +43,21 @@ export function priceToWire(
   view: InvoiceView,
 ): z.input<typeof priceSchema> {
   return {
-    ...(listed === null
-      ? {}
-      : {
-          list_rate: {
-            rate_card_id: listed.rateCardId,
-            rate_id: listed.id,
-            ...timeToWire(listed),
-            rate: rateToWire(listed.rate, listed.pricingGroupValues, creditTypeOf(listed.creditTypeId, view)),
-          },
-        }),
-    ...(listPrice === null ? {} : { list_price: listPrice }),
-    ...(applied === null ? {} : { override: overrideToWire(applied) }),
-    ...(isCommitRate ? { is_commit_rate: true as const } : {}),
+    list_rate: given(listed, (one) => ({
+      rate_card_id: one.rateCardId,
+      rate_id: one.id,
+      starting_at: formatInstant(one.startingAt),
+      ending_before: given(one.endingBefore, formatInstant),
+      rate: rateToWire(one.rate, one.pricingGroupValues, creditTypeOf(one.creditTypeId, view)),
+    })),
+    list_price: listPrice ?? undefined,
+    override: given(applied, overrideToWire),
+    is_commit_rate: isCommitRate || undefined,
     rate: rateToWire(rate, {}, creditTypeOf(creditTypeId, view)),
     tier: {
       level: band.level,
       above: band.startingAt,
-      ...(band.end === null ? {} : { up_to: band.end }),
+      up_to: band.end ?? undefined,
     },
   };
 }
@@ -78,22 +75,10 @@ function overrideToWire({
 }: NonNullable<ExplainedPrice['applied']>): NonNullable<z.input<typeof priceSchema>['override']> {
   return {
     id,
-    ...(type === null ? {} : { type }),
+    type: type ?? undefined,
     rule: RULES[type ?? 'OVERWRITE'],
-    ...(multiplier === null ? {} : { multiplier }),
-    ...timeToWire({ startingAt, endingBefore }),
-  };
-}
-
-function timeToWire({
-  startingAt,
-  endingBefore,
-}: {
-  readonly startingAt: number;
-  readonly endingBefore: number | null;
-}) {
-  return {
+    multiplier: multiplier ?? undefined,
     starting_at: formatInstant(startingAt),
-    ...(endingBefore === null ? {} : { ending_before: formatInstant(endingBefore) }),
+    ending_before: given(endingBefore, formatInstant),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ExplainedLine } from '../../../billing/invoices/explain/explain-invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { ExplainedUsage } from '../../../rating/explain/explanation.ts';
-import { exactValue, timestamp } from '../../wire/fields.ts';
+import { exactValue, given, timestamp } from '../../wire/fields.ts';
 import { metric, metricToWire } from '../metrics/output.ts';
 
 const explainedMetric = metric.omit({ custom_fields: true }).meta({ id: 'ExplainedMetric' });
@@ -51,48 +51,31 @@ export function usageToWire(
   counted: ExplainedLine['metric'],
 ): z.input<typeof usageSchema> {
   const { need, version, continued } = usage;
-  const { quantityConversion, quantityRounding } = version;
   return {
-    ...(counted === null ? {} : { metric: definitionOf(counted) }),
+    metric: counted === null ? undefined : definitionOf(counted),
     grouped_by: [...need.groupKeys],
-    ...(need.usageFilter === null
-      ? {}
-      : {
-          usage_filter: {
-            group_key: need.usageFilter.property,
-            group_values: [...need.usageFilter.values],
-          },
-        }),
+    usage_filter: given(need.usageFilter, ({ property, values }) => ({
+      group_key: property,
+      group_values: [...values],
+    })),
     evaluated: need.evaluatedAt === 'hour' ? 'HOUR' : 'SERVICE_PERIOD',
     counted_from: formatInstant(usage.countedFrom),
     event_count: usage.eventCount,
     value_at_start: usage.valueAtStart,
     value_at_end: usage.valueAtEnd,
-    ...(quantityConversion === null
-      ? {}
-      : {
-          quantity_conversion: {
-            operation: quantityConversion.operation,
-            conversion_factor: quantityConversion.conversionFactor,
-          },
-        }),
-    ...(quantityRounding === null
-      ? {}
-      : {
-          quantity_rounding: {
-            rounding_method: quantityRounding.method,
-            decimal_places: quantityRounding.decimalPlaces,
-          },
-        }),
-    ...(continued === null
-      ? {}
-      : {
-          continued: {
-            at: formatInstant(continued.at),
-            value: continued.value,
-            quantity: continued.counter,
-          },
-        }),
+    quantity_conversion: given(version.quantityConversion, ({ operation, conversionFactor }) => ({
+      operation,
+      conversion_factor: conversionFactor,
+    })),
+    quantity_rounding: given(version.quantityRounding, ({ method, decimalPlaces }) => ({
+      rounding_method: method,
+      decimal_places: decimalPlaces,
+    })),
+    continued: given(continued, ({ at, value, counter }) => ({
+      at: formatInstant(at),
+      value,
+      quantity: counter,
+    })),
     quantity_at_start: usage.counterAtStart,
     quantity_at_end: usage.counterAtEnd,
   };

@@ -77,7 +77,6 @@ interface Shown {
 
 function toWire({ invoice, late }: LateInvoice, shown: Shown): z.input<typeof lateInvoice> {
   const { id, customerId, contractId, period, issuedAt } = invoice;
-  const [number, customer] = [shown.numbers.get(id), shown.customers.get(customerId)];
   const leftOut = late === null ? 0 : late.count - late.first.length;
   const unitOf = (unitId: string): CreditType => {
     const unit = shown.units.get(unitId);
@@ -86,9 +85,9 @@ function toWire({ invoice, late }: LateInvoice, shown: Shown): z.input<typeof la
   };
   return {
     invoice_id: id,
-    ...(number === undefined ? {} : { invoice_number: number }),
+    invoice_number: shown.numbers.get(id),
     customer_id: customerId,
-    ...(customer === undefined ? {} : { customer_name: customer.name }),
+    customer_name: shown.customers.get(customerId)?.name,
     contract_id: contractId,
     start_timestamp: formatInstant(period.start),
     end_timestamp: formatInstant(period.end),

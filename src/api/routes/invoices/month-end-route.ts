@@ -20,7 +20,7 @@ import { formatInstant } from '../../../core/time.ts';
 import type { MonthRow } from '../../../rating/invoices/month-rows.ts';
 import type { CustomerLabel } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { creditType, exactValue, month, timestamp, uuid } from '../../wire/fields.ts';
+import { creditType, exactValue, given, month, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { invoiceAdvice } from './warning-messages.ts';
 
@@ -175,12 +175,12 @@ async function shownOf(
 
 function contractToWire(contract: MonthContract, shown: Shown): z.input<typeof monthContract> {
   const { contractId, customerId, events, rows } = contract;
-  const customer = shown.customers.get(customerId);
   return {
     contract_id: contractId,
     customer_id: customerId,
-    ...(customer === undefined ? {} : { customer_name: customer.name }),
-    ...(events === null ? {} : { events: events.now, events_before: events.before }),
+    customer_name: shown.customers.get(customerId)?.name,
+    events: events?.now,
+    events_before: events?.before,
     is_usage_missing: isUsageMissing(events),
     invoices: rows.map((row) => rowToWire(row, shown)),
   };
@@ -188,40 +188,29 @@ function contractToWire(contract: MonthContract, shown: Shown): z.input<typeof m
 
 function rowToWire(row: MonthRow<InvoiceWithWarnings>, shown: Shown): z.input<typeof monthInvoice> {
   const { invoice, part, former } = row;
-  const [number, external] = [shown.numbers.get(invoice.id), shown.external.get(invoice.id)];
+  const period = invoice.type === 'SCHEDULED' ? null : invoice.period;
   return {
     id: invoice.id,
     status: invoice.status,
     type: invoice.type,
-    ...(number === undefined ? {} : { invoice_number: number }),
-    ...(invoice.type === 'SCHEDULED'
-      ? {}
-      : {
-          start_timestamp: formatInstant(invoice.period.start),
-          end_timestamp: formatInstant(invoice.period.end),
-        }),
+    invoice_number: shown.numbers.get(invoice.id),
+    start_timestamp: given(period?.start, formatInstant),
+    end_timestamp: given(period?.end, formatInstant),
     issued_at: formatInstant(invoice.issuedAt),
     credit_type: shown.unitOf(invoice.creditTypeId),
     total: invoice.total,
     part,
-    ...(former === null
-      ? {}
-      : {
-          former_invoice: { id: former.id, total: former.total },
-          change: invoice.total.minus(former.total),
-        }),
-    ...reasonsToWire(row),
+    former_invoice: given(former, ({ id, total }) => ({ id, total })),
+    change: given(former, ({ total }) => invoice.total.minus(total)),
+    reasons: given(row.reasons, ({ price, volume, mix, terms }) => ({
+      price_change: price,
+      volume_change: volume,
+      mix_change: mix,
+      terms_change: terms,
+    })),
     is_further: row.isFurther,
     warnings: part === 'counted' ? invoice.warnings.first.map(invoiceAdvice) : [],
-    ...(external === undefined ? {} : { external_status: external.status }),
-  };
-}
-
-function reasonsToWire({ reasons }: MonthRow<InvoiceWithWarnings>) {
-  if (reasons === null) return {};
-  const { price, volume, mix, terms } = reasons;
-  return {
-    reasons: { price_change: price, volume_change: volume, mix_change: mix, terms_change: terms },
+    external_status: shown.external.get(invoice.id)?.status,
   };
 }
 

@@ -82,14 +82,13 @@ function differenceToWire(
     start_timestamp: formatInstant(period.start),
     end_timestamp: formatInstant(period.end),
     credit_type: unitOf(creditTypeId, units),
-    ...(current === null
-      ? {}
-      : { current_invoice_id: current.id, current_status: current.status, current_total: current.total }),
-    ...(preview === null
-      ? {}
-      : { preview_total: preview.total, preview_warning_count: preview.warnings.count }),
+    current_invoice_id: current?.id,
+    current_status: current?.status,
+    current_total: current?.total,
+    preview_total: preview?.total,
+    preview_warning_count: preview?.warnings.count,
     difference,
-    ...(preview === null || view === null ? {} : { invoice: invoiceToWire(preview, view) }),
+    invoice: preview === null || view === null ? undefined : invoiceToWire(preview, view),
   };
 }
 

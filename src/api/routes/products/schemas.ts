@@ -201,7 +201,7 @@ export function versionToWire(
 ): z.input<typeof productVersion> {
   return {
     ...changesToWire(termsOfType(terms, type)),
-    ...(type === 'COMPOSITE' ? { composite_scope: 'CONTRACT' as const } : {}),
+    composite_scope: type === 'COMPOSITE' ? ('CONTRACT' as const) : undefined,
     name: terms.name,
     ...(startingAt === null ? {} : { starting_at: formatInstant(startingAt) }),
     created_at: formatInstant(createdAt),
@@ -242,40 +242,26 @@ export function updateToWire(from: ProductUpdate): z.input<typeof productUpdate>
 }
 
 function changesToWire(from: ProductChanges) {
+  const { quantityConversion: conversion, quantityRounding: rounding } = from;
   return {
-    ...(from.name === undefined ? {} : { name: from.name }),
-    ...(from.tags === undefined ? {} : { tags: [...from.tags] }),
-    ...(from.billableMetricId == null ? {} : { billable_metric_id: from.billableMetricId }),
-    ...(from.sqlBreakdownGranularity == null
-      ? {}
-      : { sql_breakdown_granularity: from.sqlBreakdownGranularity }),
-    ...(from.quantityConversion === undefined
-      ? {}
-      : { quantity_conversion: conversionToWire(from.quantityConversion) }),
-    ...(from.quantityRounding === undefined
-      ? {}
-      : { quantity_rounding: roundingToWire(from.quantityRounding) }),
-    ...(from.pricingGroupKey === undefined ? {} : { pricing_group_key: [...from.pricingGroupKey] }),
-    ...(from.presentationGroupKey === undefined
-      ? {}
-      : { presentation_group_key: [...from.presentationGroupKey] }),
-    ...(from.compositeProductIds === undefined
-      ? {}
-      : { composite_product_ids: [...from.compositeProductIds] }),
-    ...(from.compositeTags === undefined ? {} : { composite_tags: [...from.compositeTags] }),
-    ...(from.excludeFreeUsage === undefined ? {} : { exclude_free_usage: from.excludeFreeUsage }),
-    ...(from.includeCompositeSpend === undefined
-      ? {}
-      : { include_composite_spend: from.includeCompositeSpend }),
+    name: from.name,
+    tags: from.tags && [...from.tags],
+    billable_metric_id: from.billableMetricId ?? undefined,
+    sql_breakdown_granularity: from.sqlBreakdownGranularity ?? undefined,
+    quantity_conversion: conversion && {
+      name: conversion.name ?? undefined,
+      conversion_factor: conversion.conversionFactor,
+      operation: conversion.operation,
+    },
+    quantity_rounding: rounding && {
+      rounding_method: rounding.method,
+      decimal_places: rounding.decimalPlaces,
+    },
+    pricing_group_key: from.pricingGroupKey && [...from.pricingGroupKey],
+    presentation_group_key: from.presentationGroupKey && [...from.presentationGroupKey],
+    composite_product_ids: from.compositeProductIds && [...from.compositeProductIds],
+    composite_tags: from.compositeTags && [...from.compositeTags],
+    exclude_free_usage: from.excludeFreeUsage,
+    include_composite_spend: from.includeCompositeSpend,
   };
-}
-
-function conversionToWire(from: ProductTerms['quantityConversion']) {
-  if (from === null) return null;
-  const { name, operation, conversionFactor } = from;
-  return { ...(name === null ? {} : { name }), conversion_factor: conversionFactor, operation };
-}
-
-function roundingToWire(from: ProductTerms['quantityRounding']) {
-  return from === null ? null : { rounding_method: from.method, decimal_places: from.decimalPlaces };
 }

@@ -11,7 +11,8 @@ import { assert } from '../../../core/errors.ts';
 import { mapInChunks } from '../../../core/in-chunks.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { isEmpty } from '../../wire/description.ts';
+import { createdId, customFields, endTimestamp, given, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   commitRate,
@@ -173,14 +174,12 @@ function segmentToWire(
     product_name: productName,
     product_tags: [...productTags],
     product_custom_fields: customFieldsOf(fields, entry.productId),
-    ...(Object.keys(pricingGroupValues).length === 0
-      ? {}
-      : { pricing_group_values: { ...pricingGroupValues } }),
-    ...(billingFrequency === null ? {} : { billing_frequency: billingFrequency }),
+    pricing_group_values: isEmpty(pricingGroupValues) ? undefined : { ...pricingGroupValues },
+    billing_frequency: billingFrequency ?? undefined,
     starting_at: formatInstant(interval.start),
-    ...(interval.end === null ? {} : { ending_before: formatInstant(interval.end) }),
+    ending_before: given(interval.end, formatInstant),
     entitled: entry.entitled,
     rate: rateToWire(entry.rate, pricingGroupValues, creditTypes.get(entry.creditTypeId)),
-    ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
+    commit_rate: given(commit, priceToWire),
   };
 }

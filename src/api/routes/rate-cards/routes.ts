@@ -21,13 +21,10 @@ import {
   createdId,
   creditType,
   customFields as customFieldsSchema,
-  exactNumber,
-  hourAlignedEnd,
-  hourAlignedTimestamp,
   uuid,
   wholeNumber,
 } from '../../wire/fields.ts';
-import { anyText, customFields, id, instant } from '../../wire/kinds.ts';
+import { anyText, customFields, end, exact, hour, id, instant, text } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { record } from '../../wire/record.ts';
 import {
@@ -38,18 +35,12 @@ import {
   pricingUpdateFromWire,
 } from './managed-pricing.ts';
 
-const conversions = z
-  .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
-  .nullish();
+const conversion = record({ customCreditTypeId: id, fiatPerCustomCredit: exact() });
+const conversions = z.array(conversion.input.tolerant).nullish();
 
+const alias = record({ name: text, startingAt: optional(hour), endingBefore: optional(end) });
 const aliases = z
-  .array(
-    z.object({
-      name: z.string().min(1),
-      starting_at: hourAlignedTimestamp.nullish(),
-      ending_before: hourAlignedEnd.nullish(),
-    }),
-  )
+  .array(alias.input.tolerant)
   .nullish()
   .meta({ description: 'An alias belongs to one card at a time; the latest assignment wins.' });
 
@@ -88,7 +79,7 @@ const rateCard = record(
     description: optional(anyText),
     fiatCreditType: byHand(creditType),
     conversions: list(record({ customCreditType: byHand(creditType), fiatPerCustomCredit: anyText })),
-    aliases: list(record({ name: anyText, startingAt: optional(instant), endingBefore: optional(instant) })),
+    aliases: list(alias),
     createdAt: instant,
     createdBy: anyText,
     customFields,
@@ -173,8 +164,8 @@ function changeRoutes(deps: RowContext): RouteDefinition[] {
           rateCardId: body.rate_card_id,
           ...(body.name == null ? {} : { name: body.name }),
           ...(body.description === undefined ? {} : { description: body.description }),
-          ...(body.aliases == null ? {} : { aliases: aliasesFromWire(body.aliases) }),
-          addConversions: conversionsFromWire(body.add_credit_type_conversions),
+          ...(body.aliases == null ? {} : { aliases: body.aliases }),
+          addConversions: body.add_credit_type_conversions ?? [],
         };
         const { managed_pricing: managed } = body;
         if (managed == null) await updateRateCard(deps, changes);
@@ -249,21 +240,6 @@ function productOrderRoutes(deps: RowContext): RouteDefinition[] {
   ];
 }
 
-function conversionsFromWire(wire: z.output<typeof conversions>) {
-  return (wire ?? []).map((conversion) => ({
-    customCreditTypeId: conversion.custom_credit_type_id,
-    fiatPerCustomCredit: conversion.fiat_per_custom_credit,
-  }));
-}
-
-function aliasesFromWire(wire: z.output<typeof aliases>) {
-  return (wire ?? []).map((alias) => ({
-    name: alias.name,
-    startingAt: alias.starting_at ?? null,
-    endingBefore: alias.ending_before ?? null,
-  }));
-}
-
 function fromWire(
   body: z.output<typeof createBody>,
   createdBy: string,
@@ -272,8 +248,8 @@ function fromWire(
     name: body.name,
     description: body.description ?? null,
     fiatCreditTypeId: body.fiat_credit_type_id ?? null,
-    conversions: conversionsFromWire(body.credit_type_conversions),
-    aliases: aliasesFromWire(body.aliases),
+    conversions: body.credit_type_conversions ?? [],
+    aliases: body.aliases ?? [],
     customFields: body.custom_fields ?? {},
     createdBy,
   };
