@@ -39,8 +39,12 @@ test('all agrees: sums by month and status, and exit status 0', async () => {
   const [first] = [await delivered(customer, 12_345), await delivered(customer, 655)];
   stripe.state.collect(there(first ?? '').id);
   await service.moveClock('2026-03-10T01:05:00Z');
-  await vi.waitFor(async () =>
-    expect((await customer.invoice(first ?? '')).text('data.external_invoice.external_status')).toBe('PAID'),
+  await vi.waitFor(
+    async () =>
+      expect((await customer.invoice(first ?? '')).text('data.external_invoice.external_status')).toBe(
+        'PAID',
+      ),
+    { timeout: 10_000 },
   );
   const { code, lines } = await command();
   expect(code).toBe(0);
@@ -74,10 +78,12 @@ test('each difference is named, and the exit status is 1', async () => {
   const live = there(kept ?? '');
   stripe.state.markPaid(live);
   await api.post('/v1/invoices/void', { id: kept });
-  await vi.waitFor(async () =>
-    expect(
-      (await customer.invoice(kept ?? '')).text('data.external_invoice.billing_provider_error'),
-    ).toContain('not voided'),
+  await vi.waitFor(
+    async () =>
+      expect(
+        (await customer.invoice(kept ?? '')).text('data.external_invoice.billing_provider_error'),
+      ).toContain('not voided'),
+    { timeout: 10_000 },
   );
   const { code, lines } = await command();
   expect(code).toBe(1);
