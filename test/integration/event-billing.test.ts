@@ -164,3 +164,72 @@ test('the list of events has each event once, the newest first, page by page as 
   expect(october).toEqual(texts.filter(({ timestamp }) => timestamp < '2026-11-01').map(({ id }) => id));
   expect(await read(5, { event_type: 'other' })).toEqual([]);
 });
+
+interface CountedDay {
+  readonly starting_on: string;
+  readonly events: number;
+}
+
+interface SeenType {
+  readonly event_type: string;
+  readonly events: number;
+  readonly last_timestamp: string;
+  readonly properties: readonly string[];
+}
+
+test('counts of events by day and by type are those of the events in the list of the last 30 days', async () => {
+  await api.post('/v1/ingest', [
+    completion('billed', { id: 'tomorrow', at: '2026-11-21T00:00:00Z', tokens: 1, model: 'small' }),
+    {
+      ...{ transaction_id: 'first', customer_id: 'nobody', event_type: 'other' },
+      ...{ timestamp: '2026-11-18T00:00:00Z', properties: { size: 'x', 'a.b': '1' } },
+    },
+    {
+      ...{ transaction_id: 'last', customer_id: 'billed', event_type: 'other' },
+      ...{ timestamp: '2026-11-19T23:59:59.999Z', properties: { colour: 'red' } },
+    },
+  ]);
+  const query = { starting_on: '2026-10-22T00:00:00Z', ending_before: '2026-11-21T00:00:00Z', limit: 100 };
+  const listed = (await api.get('/v1/events', { query })).list('data') as {
+    readonly timestamp: string;
+    readonly event_type: string;
+  }[];
+  const days = (await api.get('/v1/events/days')).list('data') as CountedDay[];
+  expect(days).toEqual(
+    Array.from({ length: 30 }, (_, day) => {
+      const starting_on = new Date(Date.UTC(2026, 9, 22 + day)).toISOString();
+      const events = listed.filter(({ timestamp }) => timestamp.startsWith(starting_on.slice(0, 10))).length;
+      return { starting_on, events };
+    }),
+  );
+  const types = (await api.get('/v1/events/types')).list('data') as SeenType[];
+  expect(types.map(({ event_type }) => event_type)).toEqual(['completion', 'other']);
+  for (const { event_type, events } of types) {
+    expect(events).toBe(listed.filter((each) => each.event_type === event_type).length);
+  }
+  expect(types.find(({ event_type }) => event_type === 'other')).toEqual({
+    ...{ event_type: 'other', events: 2, last_timestamp: '2026-11-19T23:59:59.999Z' },
+    properties: ['a.b', 'colour', 'size'],
+  });
+});
+
+test('counts of events of customers are those of SQL', async () => {
+  const sql = `SELECT DATE_TRUNC('day', timestamp) AS day, COUNT(*) AS sent FROM events
+    WHERE timestamp >= '2026-10-22T00:00:00Z' AND timestamp < '2026-11-21T00:00:00Z' GROUP BY day ORDER BY day`;
+  const rows = (await api.post('/v1/sql', { sql })).list('data') as { day: string; sent: number }[];
+  const counts = new Map(rows.map(({ day, sent }) => [Date.parse(day), Number(sent)]));
+  const all = (await api.get('/v1/events', { query: { limit: 100 } })).list('data') as {
+    readonly timestamp: string;
+    readonly matched_customer: object | null;
+  }[];
+  for (const { timestamp } of all.filter(({ matched_customer }) => matched_customer === null)) {
+    const day = Date.parse(`${timestamp.slice(0, 10)}T00:00:00Z`);
+    counts.set(day, (counts.get(day) ?? 0) + 1);
+  }
+  const days = (await api.get('/v1/events/days')).list('data') as CountedDay[];
+  const withEvents = days.filter(({ events }) => events > 0);
+  expect(withEvents.length).toBeGreaterThan(4);
+  expect(withEvents.map(({ starting_on, events }) => [Date.parse(starting_on), events])).toEqual(
+    [...counts].sort(([one], [other]) => one - other),
+  );
+});

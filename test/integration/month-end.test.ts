@@ -184,3 +184,17 @@ test('a contract is in the sums of the month as it was when its page was read', 
   // The invoice that was read before it was voided is still in the sums that continue.
   expect(totalIn(last).toFixed()).toBe(totalIn(again).plus(totalOf(read)).toFixed());
 });
+
+test('the counts of issued invoices are those of their list and, without consolidated ones, those of SQL', async () => {
+  const list = async (status: string) =>
+    (await api.get('/v1/invoices', { query: { status, limit: 100 } })).list('data') as { type: string }[];
+  const [finalized, voided] = [await list('FINALIZED'), await list('VOID')];
+  expect((await api.get('/v1/invoices/counts')).at('data')).toEqual({
+    ...{ finalized: finalized.length, void: voided.length },
+  });
+  const sql = `SELECT invoice_status, COUNT(*) AS n FROM invoices WHERE invoice_status <> 'DRAFT' GROUP BY invoice_status ORDER BY invoice_status`;
+  const rows = (await api.post('/v1/sql', { sql })).list('data') as { n: number }[];
+  expect(rows.map(({ n }) => Number(n))).toEqual(
+    [finalized, voided].map((all) => all.filter(({ type }) => type !== 'USAGE_CONSOLIDATED').length),
+  );
+});

@@ -7,6 +7,7 @@ import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
 import { inLane, inShare } from '../client/clickhouse-client.ts';
 import { whileKept } from '../client/kept-events.ts';
+import { countByDay, countByType } from '../events/count-events.ts';
 import { type FoundEvents, findAcceptedIds, findEvents } from '../events/find-events.ts';
 import { periodsWithLaterEvents } from '../events/later-events.ts';
 import { type PropertyReader, readProperties } from '../events/nested-properties.ts';
@@ -81,6 +82,8 @@ interface ListedEvents {
   recent(now: Instant): Promise<RecentEvents>;
   /** The indexes of the periods with events that were ingested after their moment. */
   periodsWithLater: AfterClickHouse<typeof periodsWithLaterEvents>;
+  byDay: AfterClickHouse<typeof countByDay>;
+  byType: AfterClickHouse<typeof countByType>;
   refs: AfterClickHouse<typeof usedRefs>;
   models: AfterClickHouse<typeof usedModels>;
 }
@@ -124,6 +127,8 @@ function listedEvents(clickhouse: ClickHouse): ListedEvents {
     properties: (...asked) => readProperties(clickhouse, ...asked),
     recent: (now) => recentEvents(clickhouse, now),
     periodsWithLater: (...asked) => periodsWithLaterEvents(clickhouse, ...asked),
+    byDay: (...asked) => countByDay(clickhouse, ...asked),
+    byType: (...asked) => countByType(clickhouse, ...asked),
     refs: (...asked) => usedRefs(clickhouse, ...asked),
     models: (...asked) => usedModels(clickhouse, ...asked),
   };

@@ -138,6 +138,16 @@ const OF_TOKENS: readonly OperationAtLimit[] = [
     call: ({ get }) => get('/v1/events?limit=100'),
   },
   {
+    operation: 'countEventsByDay',
+    at: 'events of all customers',
+    call: ({ get }) => get('/v1/events/days'),
+  },
+  {
+    operation: 'listEventTypes',
+    at: 'events of all customers',
+    call: ({ get }) => get('/v1/events/types'),
+  },
+  {
     operation: 'listUnmatchedEvents',
     at: 'customers with events',
     call: ({ get }) => get('/v1/events/unmatched?limit=100'),

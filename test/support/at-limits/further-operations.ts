@@ -38,6 +38,11 @@ const OF_ISSUED: readonly OperationAtLimit[] = [
     call: ({ get }, { issued }) => get(`/v1/invoices?customer_id=${issued.customer_id}&limit=1`),
   },
   {
+    operation: 'countIssuedInvoices',
+    at: 'invoices of all customers',
+    call: ({ get }) => get('/v1/invoices/counts'),
+  },
+  {
     operation: 'getInvoicePdf',
     at: 'lines of an issued invoice',
     call: ({ take }, { issued }) => take(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/pdf`),

@@ -52,6 +52,8 @@ export function naiveUsageSource(events: () => readonly NaiveEvent[]): UsageSour
       properties: () => unanswered('events'),
       recent: () => unanswered('events'),
       periodsWithLater: () => unanswered('events'),
+      byDay: () => unanswered('events'),
+      byType: () => unanswered('events'),
       refs: async (range, page) => refsPage(inRange(events(), null, range), page),
       models: () => unanswered('events'),
     },

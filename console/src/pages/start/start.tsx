@@ -2,9 +2,9 @@
 import { Link } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';
+import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import { quantityText } from '../../format/money.ts';
-import { daysOf } from '../../format/time.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Ago } from '../../parts/figures.tsx';
 import { Fact, Facts, Page, Section } from '../../parts/page.tsx';
@@ -48,23 +48,12 @@ function LastEvent() {
   );
 }
 
-const DAYS = 30;
-const DAY_MS = 86_400_000;
 const SECONDS_A_MINUTE = 60;
 
 /** Events by the day of their timestamps. */
 function EventsByDay() {
-  const { now } = useSession();
-  const end = Math.floor(Date.parse(now) / DAY_MS) * DAY_MS + DAY_MS;
-  const interval = {
-    starting_on: new Date(end - DAYS * DAY_MS).toISOString(),
-    ending_before: new Date(end).toISOString(),
-  };
-  const sql = `SELECT DATE_TRUNC('day', timestamp) AS day, COUNT(*) AS sent FROM events
-    WHERE timestamp >= '${interval.starting_on}' AND timestamp < '${interval.ending_before}' GROUP BY day ORDER BY day`;
-  const days = useApi('POST /v1/sql', { body: { sql } }, { staleTime: 60_000 });
+  const days = useApi('GET /v1/events/days', {}, { staleTime: 60_000 });
   const status = useApi('GET /v1/system/status', {}, { refetchInterval: REFRESH_MS });
-  const starts = daysOf(interval);
   return (
     <Section title="Events" aside={<Link to="/system">Ingest and jobs</Link>}>
       {status.data === undefined ? null : (
@@ -78,28 +67,22 @@ function EventsByDay() {
         </Facts>
       )}
       <Loaded query={days} what="events by day">
-        {({ data }) => <DayChart starts={starts} rows={data} />}
+        {({ data }) => <DayChart days={data} />}
       </Loaded>
     </Section>
   );
 }
 
-function DayChart(props: {
-  readonly starts: readonly string[];
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-}) {
-  const key = props.starts.join();
-  const starts = useMemo(() => key.split(','), [key]);
-  const { rows } = props;
-  const series = useMemo(() => {
-    const counts = new Map(rows.map(({ day, sent }) => [Date.parse(String(day)), new Big(String(sent))]));
-    const values = starts.map((start) => counts.get(Date.parse(start)) ?? new Big(0));
-    return [{ key: 'events', label: 'events', values }];
-  }, [rows, starts]);
-  if (rows.length === 0) {
+function DayChart({ days }: { readonly days: readonly Schemas['EventsOfDay'][] }) {
+  const starts = useMemo(() => days.map(({ starting_on }) => starting_on), [days]);
+  const series = useMemo(
+    () => [{ key: 'events', label: 'events', values: days.map(({ events }) => new Big(events)) }],
+    [days],
+  );
+  if (days.every(({ events }) => Number(events) === 0)) {
     return (
       <Empty>
-        No event happened in the last {DAYS} days. <code>POST /v1/ingest</code> takes them;{' '}
+        No event happened in the last {days.length} days. <code>POST /v1/ingest</code> takes them;{' '}
         <code>npm run demo</code> sends a month of them.
       </Empty>
     );

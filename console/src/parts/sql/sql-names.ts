@@ -1,6 +1,5 @@
-/** The names available in a query: tables with columns, functions, and the properties seen in events. */
-import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
+/** The names that a query may use: tables with columns, functions, and the properties that were seen in events. */
+import { useMemo } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 
@@ -39,28 +38,12 @@ export interface SeenEvents {
   readonly properties: readonly string[];
 }
 
-const NO_EVENTS: SeenEvents = { types: [], properties: [] };
-
 /** Types of events, and the properties of the first and the last of each. */
 export function useSeenEvents(): SeenEvents {
-  const { data } = useQuery({
-    queryKey: ['seen events'],
-    queryFn: ({ signal }) => readSeen(signal),
-    staleTime: FRESH_MS,
-  });
-  return data ?? NO_EVENTS;
-}
-
-const TYPES_MAX = 50;
-
-async function readSeen(signal: AbortSignal): Promise<SeenEvents> {
-  const sql = `SELECT event_type, COUNT(*) AS sent, argMax(transaction_id, timestamp) AS last,
-    argMin(transaction_id, timestamp) AS first FROM events WHERE timestamp >= now() - INTERVAL 30 DAY
-    GROUP BY event_type ORDER BY sent DESC LIMIT ${TYPES_MAX}`;
-  const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
-  const ids = data.flatMap(({ first, last }) => [first, last]).map(String);
-  if (ids.length === 0) return NO_EVENTS;
-  const found = await call('POST /v1/events/search', { body: { transactionIds: [...new Set(ids)] } }, signal);
-  const properties = new Set(found.flatMap((event) => Object.keys(event.properties)));
-  return { types: data.map(({ event_type }) => String(event_type)), properties: [...properties].sort() };
+  const { data } = useApi('GET /v1/events/types', {}, { staleTime: FRESH_MS });
+  return useMemo(() => {
+    const all = data?.data ?? [];
+    const properties = [...new Set(all.flatMap((type) => type.properties))].sort();
+    return { types: all.map(({ event_type }) => event_type), properties };
+  }, [data]);
 }

@@ -9,6 +9,7 @@ import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 import { eventBillingRoute } from './billing-route.ts';
+import { eventCountRoutes } from './count-routes.ts';
 import { eventListRoute } from './list-route.ts';
 
 /** The limit of ingest: no event has a longer id. */
@@ -130,6 +131,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
     }),
     eventBillingRoute(deps, transactionId),
     eventListRoute(deps),
+    ...eventCountRoutes(deps),
   ];
 }
 

@@ -5,7 +5,7 @@ import { reportRefund } from '../../../billing/invoices/issued/former-payments.t
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
 import { listDrafts } from '../../../billing/invoices/read/list-drafts.ts';
-import { listIssuedInvoices } from '../../../billing/invoices/read/list-issued.ts';
+import { countIssued, listIssuedInvoices } from '../../../billing/invoices/read/list-issued.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -18,7 +18,13 @@ import { order, STATUSES, shownShape, sort, timeShape, timesOf, viewOf } from '.
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
 export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingContext): RouteDefinition[] {
-  return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating), refundedRoute(deps)];
+  return [
+    listRoute(deps),
+    countRoute(deps),
+    voidRoute(regenerating),
+    regenerateRoute(regenerating),
+    refundedRoute(deps),
+  ];
 }
 
 const draftPosition = z.object({
@@ -72,6 +78,23 @@ function listRoute(deps: BillingContext): RouteDefinition {
       const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
       return invoicePage(page, await viewOf(deps, page.rows, query));
     },
+  });
+}
+
+function countRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/invoices/counts',
+    operationId: 'countIssuedInvoices',
+    summary: 'Count the issued invoices of all customers by status',
+    description:
+      'As `GET /v1/invoices` lists them, consolidated ones too. Drafts are computed when they are read, so they are not counted.',
+    tags: ['Invoices'],
+    scope: 'read',
+    response: z.object({
+      data: z.object({ finalized: z.int(), void: z.int() }).meta({ id: 'InvoiceCounts' }),
+    }),
+    handler: async () => ({ data: await countIssued(deps) }),
   });
 }
 

@@ -2,13 +2,14 @@
 import { cutPage, type Page } from '../../../core/paging.ts';
 import { inSnapshot, type Transaction } from '../../../store/base/database.ts';
 import { findContract } from '../../../store/contracts/contracts.ts';
+import { countIssuedInvoices, type InvoiceCounts } from '../../../store/invoices/invoice-counts.ts';
 import {
   type InvoiceFilter,
   type InvoicePageRequest,
   listInvoiceHeads,
 } from '../../../store/invoices/invoice-lists.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
-import type { RowContext } from '../../billing-context.ts';
+import type { BillingContext, RowContext } from '../../billing-context.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../drafts/unbilled-usage.ts';
 
 /**
@@ -36,4 +37,9 @@ async function withCustomer(tx: Transaction, filter: InvoiceFilter): Promise<Inv
   if (contractId === undefined || customerId !== undefined) return filter;
   const contract = await findContract(tx, contractId);
   return contract === null ? filter : { ...filter, customerId: contract.customerId };
+}
+
+/** How many invoices are issued, consolidated ones too. */
+export async function countIssued({ db }: Pick<BillingContext, 'db'>): Promise<InvoiceCounts> {
+  return await countIssuedInvoices(db);
 }
