@@ -42,7 +42,7 @@ const IN_OWN_PROCESS = [
 const LONG = 'test/long/*.test.ts';
 const MORE_IN_LONG = [
   'test/property/*.test.ts',
-  'test/e2e/{backfill,damaged-data,damaged-log,overload,damaged-stores,delivery-killed,demo}.test.ts',
+  'test/e2e/{backfill,damaged-data,damaged-log,overload,damaged-stores,demo,killed-at-random}.test.ts',
   'test/integration/{clickhouse-remote-process,postgres-lost,stripe-gates}.test.ts',
 ];
 

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STAND_IN_KEY, startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { type BillingProcess, created } from '../support/billing-process.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
-import { mainCases } from '../support/shares-of-tests.ts';
 
 const START = '2026-03-01T00:00:00Z';
 const provider = { billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' };
@@ -90,7 +89,7 @@ async function invoiceOf(index: number): Promise<Shown | undefined> {
   return data.find(({ issued_at }) => Date.parse(issued_at) === Date.parse(dayOf(index)));
 }
 
-test.each(mainCases(MOMENTS, 3).map((moment, index) => ({ ...moment, index })))(
+test.each(MOMENTS.map((moment, index) => ({ ...moment, index })))(
   'killed at request $request, which is $fault: one invoice, to the cent',
   async ({ request, fault, index }) => {
     let requests = 0;
