@@ -11,7 +11,7 @@ import { connectPostgres } from '../../src/store/postgres-driver/connect-postgre
 import { type BillingProcess, moveClock, startBillingProcess } from '../support/billing-process.ts';
 import { type Actor, beginOf, issueOf, type Life } from '../support/crash/actor.ts';
 import { HoldingCustomer } from '../support/crash/holding-customer.ts';
-import { drawnKills, type Kill, type Moment } from '../support/crash/kills.ts';
+import { drawnKills, type Kill, MOMENTS, type Moment } from '../support/crash/kills.ts';
 import { MeteredCustomers, stripeEnvironment } from '../support/crash/metered-customers.ts';
 import { RechargedCustomer } from '../support/crash/recharged-customer.ts';
 import { WebhookMessages } from '../support/crash/webhook-messages.ts';
@@ -19,7 +19,8 @@ import { createDataDirectory } from '../support/data-directory.ts';
 import { createTokenCard } from '../support/held-customer.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
-const LIVES = runs(15);
+/** Each kind of moment, and credits of holds end after a year. */
+const LIVES = Math.max(MOMENTS.length, runs(12));
 /** Usage of the month has begun by then, so that invoices are issued beside it. */
 const CLOCK_MOVES_AFTER_MS = 200;
 

@@ -30,7 +30,7 @@ const COUNT_MAX: Readonly<Record<Moment, number>> = {
 /** In which the clock moves and the invoices of the month before are issued. */
 const MOVE_MS = 1_000;
 
-const MOMENTS = Object.keys(COUNT_MAX) as Moment[];
+export const MOMENTS = Object.keys(COUNT_MAX) as Moment[];
 
 /** Drawn kills. The first five are one of each kind. */
 export function drawnKills(count: number): Kill[] {
