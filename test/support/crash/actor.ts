@@ -1,4 +1,4 @@
-/** What is done to a service that is killed meanwhile, each part by an actor that knows what was answered. */
+/** Actors use a service that is killed in between, and remember which of their requests were answered. */
 import type { BillingProcess } from '../billing-process.ts';
 import type { Moment } from './kills.ts';
 
@@ -45,7 +45,7 @@ export async function unlessKilled<Data>(request: Promise<Data>): Promise<Data |
   });
 }
 
-/** What `fetch` and `call` throw when the process has gone. */
+/** The errors of `fetch` and `call` if the process has gone. */
 function isOfKill({ message }: Error): boolean {
   return /fetch failed|terminated|the process has ended|other side closed|ECONNRE/.test(message);
 }
