@@ -292,10 +292,14 @@ function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
       }}
     >
       <p>
-        The invoice keeps its lines and number but no longer bills anything (−
-        <Money amount={invoice.total} unit={invoice.credit_type} />
-        ). Its deductions are returned to the commits and credits. The period gets no new draft. Voiding
-        cannot be undone; regenerating creates a new invoice in its place.
+        The invoice keeps its lines and number but no longer bills anything{' '}
+        <span className="nowrap">
+          (−
+          <Money amount={invoice.total} unit={invoice.credit_type} />
+          ).
+        </span>{' '}
+        Its deductions are returned to the commits and credits. The period gets no new draft. Voiding cannot
+        be undone; regenerating creates a new invoice in its place.
       </p>
       <PaidThere invoice={invoice} />
     </Confirm>
@@ -314,7 +318,7 @@ function PaidThere({ invoice: { external_invoice: external, credit_type } }: { r
           , <Money amount={external.invoiced_total} unit={credit_type} />
         </>
       )}
-      ). This is not given back here: give it back there.
+      ). Voiding does not refund this payment: refund it there.
     </p>
   );
 }
@@ -325,7 +329,7 @@ function ReportRefund({ invoice }: { readonly invoice: Invoice }) {
   return (
     <Confirm
       action="Report refund"
-      title={`Was the payment for ${invoice.invoice_number ?? 'this invoice'} given back?`}
+      title={`Was the payment for ${invoice.invoice_number ?? 'this invoice'} refunded?`}
       disabled={refusal !== undefined}
       reason={refusal}
       run={async () => {
@@ -334,8 +338,8 @@ function ReportRefund({ invoice }: { readonly invoice: Invoice }) {
       }}
     >
       <p>
-        Nothing is done at {invoice.external_invoice?.billing_provider_type}: give it back there first. After
-        that, the invoice is regenerated like any other.
+        Nothing is done at {invoice.external_invoice?.billing_provider_type}: issue the refund there first.
+        Afterwards the invoice is regenerated like any other.
       </p>
     </Confirm>
   );
