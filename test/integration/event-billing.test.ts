@@ -105,6 +105,8 @@ test('an event of nobody is billed nowhere, and an unknown id is not found', asy
   });
   expect((await api.send('GET', '/v1/events/unknown/billing')).status).toBe(404);
   expect((await api.send('GET', `/v1/events/${'x'.repeat(129)}/billing`)).status).toBe(404);
+  const withNul = await api.send('GET', '/v1/events/a%00b/billing');
+  expect([withNul.status, withNul.body]).toEqual([404, { message: 'transaction a\ufffdb not found' }]);
 });
 
 test('an event that is converted has no amount by itself', async () => {

@@ -11,6 +11,8 @@ import type { Context, Env } from 'hono';
 import { z } from 'zod';
 import { checkInput, parseInput, refusalOf } from './problems.ts';
 
+const HAS_NUL = 'must not contain the character U+0000';
+
 /** Returns the parameters of a request as parsed by their schema. Throws a `Refusal` for invalid ones. */
 export type ReadInput = (context: Context) => Promise<unknown>;
 
@@ -19,7 +21,7 @@ export type ReadQuery = (context: Context, moved?: Readonly<Record<string, strin
 
 /** Path parameters, percent-decoded. */
 export function pathReader(schema: z.ZodObject): ReadInput {
-  return reader('param', 'path', schema);
+  return reader('param', 'path', z.preprocess(storableSegments, schema));
 }
 
 /** Query parameters; a repeated one is an array. */
@@ -53,13 +55,23 @@ interface Validated {
   out: { param: unknown; query: unknown };
 }
 
+/** No stored object has a name with U+0000, and messages that repeat one would not be storable texts. */
+function storableSegments(segments: Record<string, string>, refinement: z.RefinementCtx): unknown {
+  for (const [name, value] of Object.entries(segments)) {
+    if (!value.includes('\u0000')) continue;
+    refinement.addIssue({ code: 'custom', path: [name], message: HAS_NUL });
+    return z.NEVER;
+  }
+  return segments;
+}
+
 /** A parameter with an empty value counts as absent: the official client sends null that way. */
 function givenParameters(query: Record<string, string | string[]>, refinement: z.RefinementCtx): unknown {
   const given: [string, string | string[]][] = [];
   for (const [name, sent] of Object.entries(query)) {
     const values = [sent].flat().filter((value) => value !== '');
     if (values.some((value) => value.includes('\u0000'))) {
-      refinement.addIssue({ code: 'custom', path: [name], message: 'must not contain the character U+0000' });
+      refinement.addIssue({ code: 'custom', path: [name], message: HAS_NUL });
       return z.NEVER;
     }
     const [first, ...others] = values;
