@@ -1,5 +1,5 @@
 /** Single values: amounts, prices, quantities, instants, ids, states. Each has its exact form in its title. */
-import type Big from 'big.js';
+import Big from 'big.js';
 import { useEffect, useState } from 'react';
 import type { Exact } from '../api/exact.ts';
 import {
@@ -158,7 +158,9 @@ export function Status({
 }
 
 /** A difference: with its sign, and muted if it is zero. */
-export function Difference({ amount, unit }: { readonly amount: Big; readonly unit: CreditType }) {
+export function Difference(props: { readonly amount: Exact | Big; readonly unit: CreditType }) {
+  const { unit } = props;
+  const amount = new Big(props.amount);
   const text = moneyText(amount, unit);
   return (
     <span className={amount.eq(0) ? 'soft nowrap' : 'nowrap'} title={rawText(amount, unit)}>

@@ -18,6 +18,7 @@ import { dashboardDataRoutes } from '../../api/routes/dashboards/data-routes.ts'
 import { dashboardUrlRoute } from '../../api/routes/dashboards/url-route.ts';
 import { eventRoutes } from '../../api/routes/events/routes.ts';
 import { holdRoutes } from '../../api/routes/holds/routes.ts';
+import { invoiceChangeRoute } from '../../api/routes/invoices/change-route.ts';
 import { costsRoute } from '../../api/routes/invoices/costs-route.ts';
 import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
@@ -95,6 +96,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     previewEventsRoute(deps),
     previewChangeRoute(deps),
     explainRoute(deps),
+    invoiceChangeRoute(deps),
     reconcileRoute(contextInLane(deps, 'finalization')),
     ...customFieldRoutes(deps),
     ...alertRoutes(deps),

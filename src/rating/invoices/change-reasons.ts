@@ -18,6 +18,19 @@ export interface ChangeReasons {
   readonly terms: Decimal;
 }
 
+/** The change of one product with usage on one of two invoices, or on both. */
+export interface ProductChange extends Omit<ChangeReasons, 'terms'> {
+  readonly productId: string;
+  readonly name: string;
+  readonly total: Decimal;
+  readonly formerTotal: Decimal;
+}
+
+export interface InvoiceChange extends ChangeReasons {
+  /** In the order of the lines, those of the former invoice alone last. */
+  readonly products: readonly ProductChange[];
+}
+
 type Compared = Pick<Invoice, 'total' | 'creditTypeId' | 'lines'>;
 
 /** Averages have this many places; the rounding difference is part of the mix. */
@@ -28,22 +41,35 @@ interface Used {
   readonly total: Decimal;
 }
 
-/** Usage by product, then by group. */
-type Usage = Map<string, Map<string, Used>>;
+interface ProductUsage {
+  readonly name: string;
+  readonly groups: Map<string, Used>;
+}
+
+/** By product. */
+type Usage = Map<string, ProductUsage>;
+
+/** The reasons alone. Yields after each line. */
+export function* changeReasons(now: Compared, before: Compared): Generator<void, ChangeReasons, undefined> {
+  const { price, volume, mix, terms } = yield* invoiceChange(now, before);
+  return { price, volume, mix, terms };
+}
 
 /** Yields after each line. */
-export function* changeReasons(now: Compared, before: Compared): Generator<void, ChangeReasons, undefined> {
+export function* invoiceChange(now: Compared, before: Compared): Generator<void, InvoiceChange, undefined> {
   const [usedNow, usedBefore] = [yield* usageOf(now), yield* usageOf(before)];
-  let [price, volume, mix] = [ZERO, ZERO, ZERO];
-  for (const product of new Set([...usedNow.keys(), ...usedBefore.keys()])) {
-    const change = productChange(usedNow.get(product), usedBefore.get(product));
-    price = price.plus(change.price);
-    volume = volume.plus(change.volume);
-    mix = mix.plus(change.mix);
+  const products: ProductChange[] = [];
+  for (const productId of new Set([...usedNow.keys(), ...usedBefore.keys()])) {
+    products.push({ productId, ...productChange(usedNow.get(productId), usedBefore.get(productId)) });
     yield;
   }
+  const [price, volume, mix] = [sumOf('price'), sumOf('volume'), sumOf('mix')];
   const terms = now.total.minus(before.total).minus(price).minus(volume).minus(mix);
-  return { price, volume, mix, terms };
+  return { products, price, volume, mix, terms };
+
+  function sumOf(reason: 'price' | 'volume' | 'mix'): Decimal {
+    return sum(products.map((product) => product[reason]));
+  }
 }
 
 function* usageOf({ lines, creditTypeId }: Compared): Generator<void, Usage, undefined> {
@@ -52,8 +78,8 @@ function* usageOf({ lines, creditTypeId }: Compared): Generator<void, Usage, und
     yield;
     // A conversion line bills other units in the currency, and belongs to terms.
     if ((line.type !== 'usage' && line.type !== 'minimum') || line.creditTypeId !== creditTypeId) continue;
-    const groups = products.get(line.productId) ?? new Map<string, Used>();
-    products.set(line.productId, groups);
+    const { groups } = products.get(line.productId) ?? { groups: new Map<string, Used>() };
+    if (groups.size === 0) products.set(line.productId, { name: line.name, groups });
     const group = JSON.stringify([line.pricingGroupValues, line.presentationGroupValues]);
     const used = groups.get(group);
     groups.set(group, {
@@ -64,28 +90,30 @@ function* usageOf({ lines, creditTypeId }: Compared): Generator<void, Usage, und
   return products;
 }
 
-type Groups = ReadonlyMap<string, Used>;
-
-function productChange(now: Groups | undefined, before: Groups | undefined): Omit<ChangeReasons, 'terms'> {
+function productChange(
+  now: ProductUsage | undefined,
+  before: ProductUsage | undefined,
+): Omit<ProductChange, 'productId'> {
   const [all, former] = [allOf(now), allOf(before)];
   const change = all.total.minus(former.total);
+  const facts = { name: now?.name ?? before?.name ?? '', total: all.total, formerTotal: former.total };
   if (now === undefined || before === undefined || former.quantity.eq(ZERO)) {
-    return { price: ZERO, volume: change, mix: ZERO };
+    return { ...facts, price: ZERO, volume: change, mix: ZERO };
   }
   const volume = shareOf(former, all.quantity.minus(former.quantity));
   const price = sum(
-    [...now].map(([group, used]) => {
-      const known = before.get(group);
+    [...now.groups].map(([group, used]) => {
+      const known = before.groups.get(group);
       return known === undefined || known.quantity.eq(ZERO)
         ? ZERO
         : used.total.minus(shareOf(known, used.quantity));
     }),
   );
-  return { price, volume, mix: change.minus(price).minus(volume) };
+  return { ...facts, price, volume, mix: change.minus(price).minus(volume) };
 }
 
-function allOf(groups: Groups | undefined): Used {
-  const all = [...(groups?.values() ?? [])];
+function allOf(usage: ProductUsage | undefined): Used {
+  const all = [...(usage?.groups.values() ?? [])];
   return { quantity: sum(all.map(({ quantity }) => quantity)), total: sum(all.map(({ total }) => total)) };
 }
 

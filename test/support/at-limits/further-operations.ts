@@ -48,6 +48,11 @@ const OF_ISSUED: readonly OperationAtLimit[] = [
     call: ({ take }, { issued }) => take(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/pdf`),
   },
   {
+    operation: 'readInvoiceChange',
+    at: 'lines of an issued invoice',
+    call: ({ get }, { issued }) => get(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/change`),
+  },
+  {
     operation: 'explainInvoice',
     at: 'lines of an issued invoice, a page of 100',
     call: ({ get }, { issued }) =>

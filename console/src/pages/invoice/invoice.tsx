@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts';
 import { useApi, useReadAgain } from '../../api/queries.ts';
 import { webLink } from '../../format/links.ts';
 import { growthText } from '../../format/money.ts';
-import { lastDayText, periodText } from '../../format/time.ts';
+import { periodText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DeliverAgain, DeliveryState, isDeliverable } from '../../parts/deliveries.tsx';
@@ -15,7 +15,7 @@ import { Fact, Facts, Page, Section, Tabs } from '../../parts/page.tsx';
 import { Empty, Loaded, Note } from '../../parts/states.tsx';
 import { useSession, useWriteRefusal } from '../../session/session.ts';
 import { ByProperty } from './by-property.tsx';
-import { ChangeTable } from './change-table.tsx';
+import { ChangeView } from './change-table.tsx';
 import styles from './invoice.module.css';
 import type { Invoice } from './line.ts';
 import { Lines } from './lines.tsx';
@@ -211,44 +211,6 @@ function LateUsage({ invoice: { unbilled_late_usage: late } }: { readonly invoic
         ))}
       </ul>
     </Note>
-  );
-}
-
-function ChangeView({ invoice }: { readonly invoice: Invoice }) {
-  const { customer_id, start_timestamp, contract_id, type } = invoice;
-  const before = useApi(
-    'GET /v1/customers/{customer_id}/invoices',
-    { params: { customer_id }, query: { contract_id, status: 'FINALIZED', limit: '100', sort: 'date_desc' } },
-    { enabled: start_timestamp !== undefined },
-  );
-  if (start_timestamp === undefined) return <Empty>Scheduled invoices have no previous invoice.</Empty>;
-  return (
-    <Loaded query={before} what="the invoice before">
-      {({ data }) => {
-        const found = data.find((each) => each.type === type && each.end_timestamp === start_timestamp);
-        return found === undefined ? (
-          <Empty>
-            There is no invoice that ended when this one began, on {lastDayText(start_timestamp)}: nothing to
-            compare with.
-          </Empty>
-        ) : (
-          <>
-            <p className="small">
-              Against{' '}
-              <Link
-                to="/invoices/$customerId/$invoiceId"
-                params={{ customerId: customer_id, invoiceId: found.id }}
-              >
-                {found.invoice_number ?? 'the invoice before'}
-              </Link>
-              , {periodText(found.start_timestamp ?? start_timestamp, start_timestamp)}, UTC.
-              {invoice.status === 'DRAFT' ? ' This one is a draft: its period is not over.' : null}
-            </p>
-            <ChangeTable now={invoice} before={found} />
-          </>
-        );
-      }}
-    </Loaded>
   );
 }
 

@@ -22,6 +22,7 @@ import type { CustomerLabel } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { creditType, exactValue, given, month, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { reasonsSchema, reasonsToWire } from './change-route.ts';
 import { invoiceAdvice } from './warning-messages.ts';
 
 const count = z.int().min(0);
@@ -58,15 +59,7 @@ const monthInvoice = z
       .optional()
       .meta({ description: 'The invoice of the month before that it is compared with.' }),
     change: exactValue.optional().meta({ type: 'number', description: 'Against that invoice.' }),
-    reasons: z
-      .object({
-        price_change: exactValue,
-        volume_change: exactValue,
-        mix_change: exactValue,
-        terms_change: exactValue,
-      })
-      .optional()
-      .meta({ description: 'The parts of the change; they add up to it, exactly.' }),
+    reasons: reasonsSchema,
     is_further: z.boolean().meta({
       description:
         'Whether all invoices of the month before, which were fewer, stand beside others of the contract.',
@@ -202,12 +195,7 @@ function rowToWire(row: MonthRow<InvoiceWithWarnings>, shown: Shown): z.input<ty
     part,
     former_invoice: given(former, ({ id, total }) => ({ id, total })),
     change: given(former, ({ total }) => invoice.total.minus(total)),
-    reasons: given(row.reasons, ({ price, volume, mix, terms }) => ({
-      price_change: price,
-      volume_change: volume,
-      mix_change: mix,
-      terms_change: terms,
-    })),
+    reasons: given(row.reasons, reasonsToWire),
     is_further: row.isFurther,
     warnings: part === 'counted' ? invoice.warnings.first.map(invoiceAdvice) : [],
     external_status: shown.external.get(invoice.id)?.status,
