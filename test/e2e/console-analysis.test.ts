@@ -506,6 +506,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       const { page } = await open(
         `/console/events?customer=${customer}&type=llm_request&from=2026-11-01T00:00&to=2026-11-26T00:00`,
       );
+      await page.getByRole('heading', { name: 'The newest events' }).waitFor();
       const seen: string[] = [];
       for (let number = 1; ; number++) {
         await settle(page);

@@ -1,12 +1,15 @@
 /** Answers of the API as state of pages: cached for some seconds, cancelled when a page is left, retried on 5xx. */
 import {
   QueryClient,
+  type UseMutationResult,
   type UseQueryOptions,
   type UseQueryResult,
+  useMutation,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
 import { type AnswerOf, ApiError, call, type InputOf, type OperationKey } from './client.ts';
+import { type ChangeKey, isTouched, keyOf, type ReadKey } from './resources.ts';
 
 /** Navigating back and forth shows the same figures at once. */
 const FRESH_MS = 10_000;
@@ -47,20 +50,25 @@ type Options<Key extends OperationKey> = Pick<
 >;
 
 /** The answer of a read operation. */
-export function useApi<Key extends OperationKey>(
+export function useApi<Key extends ReadKey>(
   key: Key,
   input: InputOf<Key>,
   options: Options<Key> = {},
 ): UseQueryResult<AnswerOf<Key>> {
   return useQuery({
-    queryKey: [key, input],
+    queryKey: keyOf(key, input),
     queryFn: ({ signal }) => call(key, input, signal),
     ...options,
   } as UseQueryOptions<AnswerOf<Key>>);
 }
 
-/** Reloads everything that is shown: call it after a change. */
-export function useReadAgain(): () => Promise<void> {
+/** A change: when it has ended, also with a failure, what reads the resources that it touches is read again. */
+export function useChange<Key extends ChangeKey>(
+  key: Key,
+): UseMutationResult<AnswerOf<Key>, Error, InputOf<Key>> {
   const client = useQueryClient();
-  return () => client.invalidateQueries();
+  return useMutation<AnswerOf<Key>, Error, InputOf<Key>>({
+    mutationFn: (input) => call(key, input),
+    onSettled: () => client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, key) }),
+  });
 }

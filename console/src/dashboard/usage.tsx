@@ -5,6 +5,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { callAll } from '../api/client.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useApi } from '../api/queries.ts';
+import { keyOf } from '../api/resources.ts';
 import { quantityText } from '../format/money.ts';
 import { intervalOf, monthOf } from '../format/time.ts';
 import { Chart } from '../parts/chart.tsx';
@@ -152,7 +153,7 @@ function UsageChart(props: {
     group_key: props.group,
   };
   const query = useQuery({
-    queryKey: ['usage', asked],
+    queryKey: keyOf('GET /v1/dashboards/usage', asked),
     queryFn: ({ signal }) =>
       callAll('GET /v1/dashboards/usage', { query: { ...asked, limit: '100' } }, { signal }),
     enabled: from !== '' && to !== '',

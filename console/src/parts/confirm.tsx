@@ -13,7 +13,7 @@ interface ConfirmProps {
   readonly reason?: string | undefined;
   /** The effect of the action. */
   readonly children: ReactNode;
-  run(): Promise<void>;
+  run(): Promise<unknown>;
 }
 
 export function Confirm(props: ConfirmProps) {

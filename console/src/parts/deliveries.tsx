@@ -1,9 +1,7 @@
 /** Invoices by their state at the billing provider, with a retry. */
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call } from '../api/client.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
-import { useReadAgain } from '../api/queries.ts';
+import { useChange } from '../api/queries.ts';
 import { deliveryText } from '../format/words.ts';
 import { useWriteRefusal } from '../session/session.ts';
 import { Day, Money, Status } from './figures.tsx';
@@ -104,19 +102,11 @@ export function DeliveryTable({
 /** Another attempt, with the current billing configuration of each contract. */
 export function DeliverAgain({ ids }: { readonly ids: readonly string[] }) {
   const refusal = useWriteRefusal();
-  const readAgain = useReadAgain();
-  const deliver = useMutation({
-    mutationFn: () => call('POST /v1/invoices/deliver', { body: { invoice_ids: ids } }),
-    onSettled: readAgain,
-  });
-  if (deliver.isError) return <Failure error={deliver.error} again={() => deliver.mutate()} />;
+  const deliver = useChange('POST /v1/invoices/deliver');
+  const run = () => deliver.mutate({ body: { invoice_ids: ids } });
+  if (deliver.isError) return <Failure error={deliver.error} again={run} />;
   return (
-    <button
-      type="button"
-      disabled={refusal !== undefined || deliver.isPending}
-      title={refusal}
-      onClick={() => deliver.mutate()}
-    >
+    <button type="button" disabled={refusal !== undefined || deliver.isPending} title={refusal} onClick={run}>
       Try again
     </button>
   );

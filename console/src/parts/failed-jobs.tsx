@@ -1,10 +1,9 @@
 /** Failed jobs, each with the reason and a retry. */
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call } from '../api/client.ts';
+import type { InputOf } from '../api/client.ts';
 import { numberOf } from '../api/exact.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
-import { useApi, useReadAgain } from '../api/queries.ts';
+import { useApi, useChange } from '../api/queries.ts';
 import { useWriteRefusal } from '../session/session.ts';
 import { Time } from './figures.tsx';
 import { Failure, Loaded } from './states.tsx';
@@ -47,9 +46,9 @@ const COLUMNS: readonly Column<FailedJob>[] = [
     title: '',
     cell: ({ id, kind, invoice_id }) =>
       id !== null ? (
-        <TryAgain run={() => call('POST /v1/system/retryJob', { body: { id: numberOf(id) } })} />
+        <TryAgain change="POST /v1/system/retryJob" input={{ body: { id: numberOf(id) } }} />
       ) : invoice_id !== null && kind === 'deliver_invoice' ? (
-        <TryAgain run={() => call('POST /v1/invoices/deliver', { body: { invoice_ids: [invoice_id] } })} />
+        <TryAgain change="POST /v1/invoices/deliver" input={{ body: { invoice_ids: [invoice_id] } }} />
       ) : null,
   },
 ];
@@ -80,20 +79,19 @@ export function FailedJobs({ none }: { readonly none: string }) {
   );
 }
 
-function TryAgain({ run }: { readonly run: () => Promise<unknown> }) {
+function TryAgain<Key extends 'POST /v1/system/retryJob' | 'POST /v1/invoices/deliver'>(props: {
+  readonly change: Key;
+  readonly input: InputOf<Key>;
+}) {
   const refusal = useWriteRefusal();
-  const readAgain = useReadAgain();
-  const retry = useMutation({
-    mutationFn: run,
-    onSettled: readAgain,
-  });
+  const retry = useChange(props.change);
   if (retry.isError) return <Failure error={retry.error} />;
   return (
     <button
       type="button"
       disabled={refusal !== undefined || retry.isPending}
       title={refusal}
-      onClick={() => retry.mutate()}
+      onClick={() => retry.mutate(props.input)}
     >
       Try again
     </button>

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { callBounded } from '../../api/client.ts';
+import { keyOf } from '../../api/resources.ts';
 import { Download } from '../../parts/download.tsx';
 import { Field, Filters, Page, Section } from '../../parts/page.tsx';
 import { SqlEditor } from '../../parts/sql/sql-editor.tsx';
@@ -27,7 +28,7 @@ const TOO_LARGE = 'The answer is larger than 8 MB: add LIMIT, or take it as CSV 
 /** The answer to the query in the address. */
 function useAnswer(sql: string | undefined) {
   return useQuery({
-    queryKey: ['ask', sql],
+    queryKey: keyOf('POST /v1/sql', sql),
     enabled: sql !== undefined,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
@@ -82,8 +83,8 @@ function Query(props: {
   const place = placeOf(answer.error);
   const run = () => {
     if (text.trim() === '') return;
-    client.removeQueries({ queryKey: ['ask', text], type: 'inactive' });
-    void client.resetQueries({ queryKey: ['ask', text] });
+    client.removeQueries({ queryKey: keyOf('POST /v1/sql', text), type: 'inactive' });
+    void client.resetQueries({ queryKey: keyOf('POST /v1/sql', text) });
     void navigate({ search: (before) => ({ ...before, sql: text }) });
   };
   const input = { body: { sql: text } };

@@ -1,9 +1,11 @@
 /** Saved queries: opened, saved under a name, deleted. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call, callAll } from '../../api/client.ts';
+import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useChange } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { timeText } from '../../format/time.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
@@ -11,12 +13,11 @@ import { Empty, Failure, Loaded } from '../../parts/states.tsx';
 import { useWriteRefusal } from '../../session/session.ts';
 import styles from './ask.module.css';
 
-const KEY = ['saved queries'];
 type SavedQuery = Schemas['SavedQuery'];
 
 function useSavedQueries() {
   return useQuery({
-    queryKey: KEY,
+    queryKey: keyOf('GET /v1/sql/queries'),
     queryFn: ({ signal }) => callAll('GET /v1/sql/queries', { query: { limit: '100' } }, { signal }),
   });
 }
@@ -61,19 +62,9 @@ export function SaveQuery({ sql }: { readonly sql: string }) {
 
 function SaveAs({ sql, saved }: { readonly sql: string; readonly saved: SavedQuery | undefined }) {
   const refusal = useWriteRefusal();
-  const client = useQueryClient();
+  const save = useChange('POST /v1/sql/queries/save');
+  const remove = useChange('POST /v1/sql/queries/delete');
   const [name, setName] = useState(saved?.name ?? '');
-  const [error, setError] = useState<unknown>(null);
-  const readAgain = () => client.invalidateQueries({ queryKey: KEY });
-  const save = async () => {
-    setError(null);
-    try {
-      await call('POST /v1/sql/queries/save', { body: { name: name.trim(), sql } });
-      await readAgain();
-    } catch (failure) {
-      setError(failure);
-    }
-  };
   return (
     <>
       <Filters>
@@ -86,7 +77,7 @@ function SaveAs({ sql, saved }: { readonly sql: string; readonly saved: SavedQue
             refusal !== undefined || name.trim() === '' || sql.trim() === '' || saved?.name === name.trim()
           }
           title={refusal}
-          onClick={() => void save()}
+          onClick={() => save.mutate({ body: { name: name.trim(), sql } })}
         >
           Save
         </button>
@@ -97,16 +88,13 @@ function SaveAs({ sql, saved }: { readonly sql: string; readonly saved: SavedQue
             disabled={refusal !== undefined}
             reason={refusal}
             title={`Delete the saved query ${saved.name}?`}
-            run={async () => {
-              await call('POST /v1/sql/queries/delete', { body: { id: saved.id } });
-              await readAgain();
-            }}
+            run={() => remove.mutateAsync({ body: { id: saved.id } })}
           >
             <p>It is removed from the list for everybody. Its text stays in the editor.</p>
           </Confirm>
         )}
       </Filters>
-      {error === null ? null : <Failure error={error} />}
+      {save.isError ? <Failure error={save.error} /> : null}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { lastDayText, monthOf, monthText } from '../../format/time.ts';
 import { Money } from '../../parts/figures.tsx';
 import { Fact, Facts, Section } from '../../parts/page.tsx';
@@ -86,7 +87,7 @@ function Billed({ customerId }: { readonly customerId: string }) {
   const { now } = useSession();
   const month = monthOf(now);
   const query = useQuery({
-    queryKey: ['revenue', month, customerId],
+    queryKey: keyOf('GET /v1/revenue', month, customerId),
     queryFn: ({ signal }) => readTwoMonths(month, { customerId, signal }),
   });
   return (

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { type BodyOf, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { intervalOf, monthOf } from '../../format/time.ts';
 import { Download } from '../../parts/download.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
@@ -39,7 +40,7 @@ function useUsed(customerId: string, isAsked: boolean): ReadonlySet<string> | un
   const body = { customer_ids: [customerId], window_size: 'NONE' as const, ...intervalOf(monthOf(now)) };
   const { data, isError } = useQuery({
     enabled: isAsked,
-    queryKey: ['used metrics', body],
+    queryKey: keyOf('POST /v1/usage', body),
     queryFn: ({ signal }) => callAll('POST /v1/usage', { body }, { signal }),
   });
   if (isError) return new Set();
@@ -151,7 +152,7 @@ function UsageFilters(props: {
 
 function UsageChart({ body }: { readonly body: Body }) {
   const query = useQuery({
-    queryKey: ['usage', body],
+    queryKey: keyOf('POST /v1/usage/groups', body),
     queryFn: ({ signal }) => callAll('POST /v1/usage/groups', { body, query: { limit: '100' } }, { signal }),
   });
   return (

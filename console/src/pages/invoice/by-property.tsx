@@ -6,6 +6,7 @@ import type { FormEvent } from 'react';
 import { callAll } from '../../api/client.ts';
 import { exact, sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { countsInTotal } from '../../parts/billed-lines.ts';
 import { Money } from '../../parts/figures.tsx';
 import { Field, Filters } from '../../parts/page.tsx';
@@ -80,7 +81,7 @@ function PropertyForm({
 function Regrouped({ invoice, property }: { readonly invoice: Invoice; readonly property: string }) {
   const { start_timestamp: starting_on = '', end_timestamp: ending_before = '', customer_id } = invoice;
   const query = useQuery({
-    queryKey: ['spend', invoice.id, property],
+    queryKey: keyOf('POST /v1/customers/{customer_id}/invoices/spend-breakdowns', invoice.id, property),
     async queryFn({ signal }) {
       const found = await callAll(
         'POST /v1/customers/{customer_id}/invoices/spend-breakdowns',

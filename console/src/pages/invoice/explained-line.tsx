@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { type AnswerOf, call } from '../../api/client.ts';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { quantityText } from '../../format/money.ts';
 import { Price, Time } from '../../parts/figures.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -19,7 +20,7 @@ const PAGE_LINES = 100;
 function useExplanation(invoice: Invoice, line: Line, number: number): UseQueryResult<Explanation | null> {
   const params = { customer_id: invoice.customer_id, invoice_id: invoice.id };
   return useQuery({
-    queryKey: ['explain', params, line.id],
+    queryKey: keyOf('GET /v1/customers/{customer_id}/invoices/{invoice_id}/explain', params, line.id),
     async queryFn({ signal }) {
       let cursor: string | undefined;
       for (let page = 0; page <= Math.floor(number / PAGE_LINES) + 1; page++) {

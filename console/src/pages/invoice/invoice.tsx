@@ -1,8 +1,7 @@
 /** One invoice: its lines, the reasons, its course over time, and how to correct it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useApi, useReadAgain } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
 import { webLink } from '../../format/links.ts';
 import { growthText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
@@ -240,7 +239,7 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
 
 function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
   const refusal = useWriteRefusal();
-  const readAgain = useReadAgain();
+  const change = useChange('POST /v1/invoices/void');
   return (
     <Confirm
       action="Void"
@@ -248,10 +247,7 @@ function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
       title={`Void ${invoice.invoice_number ?? 'this invoice'}?`}
       disabled={refusal !== undefined}
       reason={refusal}
-      run={async () => {
-        await call('POST /v1/invoices/void', { body: { id: invoice.id } });
-        await readAgain();
-      }}
+      run={() => change.mutateAsync({ body: { id: invoice.id } })}
     >
       <p>
         The invoice keeps its lines and number but no longer bills anything{' '}
@@ -287,17 +283,14 @@ function PaidThere({ invoice: { external_invoice: external, credit_type } }: { r
 
 function ReportRefund({ invoice }: { readonly invoice: Invoice }) {
   const refusal = useWriteRefusal();
-  const readAgain = useReadAgain();
+  const change = useChange('POST /v1/invoices/refunded');
   return (
     <Confirm
       action="Report refund"
       title={`Was the payment for ${invoice.invoice_number ?? 'this invoice'} refunded?`}
       disabled={refusal !== undefined}
       reason={refusal}
-      run={async () => {
-        await call('POST /v1/invoices/refunded', { body: { id: invoice.id } });
-        await readAgain();
-      }}
+      run={() => change.mutateAsync({ body: { id: invoice.id } })}
     >
       <p>
         Nothing is done at {invoice.external_invoice?.billing_provider_type}: issue the refund there first.
@@ -316,7 +309,7 @@ function isPaidThere({
 
 function Regenerate({ invoice }: { readonly invoice: Invoice }) {
   const refusal = useWriteRefusal();
-  const readAgain = useReadAgain();
+  const change = useChange('POST /v1/invoices/regenerate');
   const [collectsAgain, setCollectsAgain] = useState(false);
   const navigate = useNavigate();
   return (
@@ -326,10 +319,9 @@ function Regenerate({ invoice }: { readonly invoice: Invoice }) {
       disabled={refusal !== undefined}
       reason={refusal}
       run={async () => {
-        const { data } = await call('POST /v1/invoices/regenerate', {
+        const { data } = await change.mutateAsync({
           body: { id: invoice.id, ...(collectsAgain ? { collect_again: true } : {}) },
         });
-        await readAgain();
         await navigate({
           to: '/invoices/$customerId/$invoiceId',
           params: { customerId: invoice.customer_id, invoiceId: data.id },

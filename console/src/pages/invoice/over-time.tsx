@@ -6,6 +6,7 @@ import { useMemo } from 'react';
 import { callAll } from '../../api/client.ts';
 import { sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { moneyText, priceText } from '../../format/money.ts';
 import { countsInTotal } from '../../parts/billed-lines.ts';
 import { Chart } from '../../parts/chart.tsx';
@@ -29,7 +30,7 @@ export function OverTime({ invoice, size }: { readonly invoice: Invoice; readonl
   const { start_timestamp: starting_on, end_timestamp: ending_before, customer_id } = invoice;
   const query = useQuery({
     enabled: starting_on !== undefined,
-    queryKey: ['breakdown', invoice.id, size],
+    queryKey: keyOf('GET /v1/customers/{customer_id}/invoices/breakdowns', invoice.id, size),
     async queryFn({ signal }) {
       const windows = await callAll(
         'GET /v1/customers/{customer_id}/invoices/breakdowns',

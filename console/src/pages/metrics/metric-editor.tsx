@@ -2,8 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError, call } from '../../api/client.ts';
-import { useApi } from '../../api/queries.ts';
+import { ApiError } from '../../api/client.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { intervalOf, monthOf } from '../../format/time.ts';
 import { CustomerField } from '../../parts/customer-field.tsx';
 import { Field, Filters, Section, Switch } from '../../parts/page.tsx';
@@ -122,7 +123,7 @@ function useAsk(draft: Draft, { customer }: AskedQuestion): () => void {
   const navigate = route.useNavigate();
   const client = useQueryClient();
   return () => {
-    void client.resetQueries({ queryKey: ['preview'] });
+    void client.resetQueries({ queryKey: keyOf('POST /v1/billable-metrics/preview') });
     void navigate({
       search: (before) => ({
         ...before,
@@ -196,22 +197,18 @@ function isFormField(field: string | undefined): boolean {
 function Save({ draft }: { readonly draft: Draft }) {
   const refusal = useWriteRefusal();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
+  const create = useChange('POST /v1/billable-metrics/create');
   const [name, setName] = useState('');
-  const [error, setError] = useState<unknown>(null);
-  const save = async () => {
-    setError(null);
-    try {
-      const body = { name: name.trim(), ...definitionOf(draft) };
-      const { data } = await call('POST /v1/billable-metrics/create', { body });
-      await client.invalidateQueries({ queryKey: ['GET /v1/billable-metrics'] });
-      await navigate({
-        search: ({ customer, from, to }) => ({ customer, from, to, metric: data.id }) as never,
-      });
-    } catch (failure) {
-      setError(failure);
-    }
-  };
+  const save = () =>
+    create.mutate(
+      { body: { name: name.trim(), ...definitionOf(draft) } },
+      {
+        onSuccess: ({ data }) =>
+          void navigate({
+            search: ({ customer, from, to }) => ({ customer, from, to, metric: data.id }) as never,
+          }),
+      },
+    );
   return (
     <>
       <Filters>
@@ -222,13 +219,13 @@ function Save({ draft }: { readonly draft: Draft }) {
           type="button"
           disabled={refusal !== undefined || name.trim() === ''}
           title={refusal}
-          onClick={() => void save()}
+          onClick={save}
         >
           Save
         </button>
         <span className="soft small">Definitions never change: saving creates a new metric.</span>
       </Filters>
-      {error === null ? null : <Failure error={error} />}
+      {create.isError ? <Failure error={create.error} /> : null}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type BodyOf, call } from '../../api/client.ts';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { quantityText } from '../../format/money.ts';
 import { Quantity } from '../../parts/figures.tsx';
 import { Fact, Facts } from '../../parts/page.tsx';
@@ -43,7 +44,7 @@ async function readPreview(body: PreviewBody, signal: AbortSignal): Promise<Prev
 /** The preview of a question; nothing is requested without one. */
 export function usePreview(body: PreviewBody | null) {
   return useQuery({
-    queryKey: ['preview', body],
+    queryKey: keyOf('POST /v1/billable-metrics/preview', body),
     enabled: body !== null,
     retry: false,
     queryFn: ({ signal }) => {

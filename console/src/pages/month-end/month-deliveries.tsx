@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { callAll } from '../../api/client.ts';
+import { keyOf } from '../../api/resources.ts';
 import { DeliveryState, DeliveryTable, FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -16,7 +17,7 @@ export function MonthDeliveries(props: { readonly month: string; readonly delive
   const { month, deliveries } = props;
   const statuses = deliveries.map(({ external_status }) => external_status).filter(isFailure);
   const failed = useQuery({
-    queryKey: ['GET /v1/invoices', 'failed deliveries', month, ...statuses],
+    queryKey: keyOf('GET /v1/invoices', 'failed deliveries', month, ...statuses),
     queryFn: async ({ signal }) => {
       const read = statuses.map((status) =>
         callAll(

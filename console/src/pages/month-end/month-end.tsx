@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { growthText, unitText } from '../../format/money.ts';
 import { dayText, intervalOf, isMonth, monthAfter, monthOf, monthText, timeText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
@@ -29,7 +30,7 @@ export function MonthEnd() {
   const running = monthOf(now);
   const opened = useQuery({
     enabled: !isMonth(asked),
-    queryKey: ['month to open', running],
+    queryKey: keyOf('GET /v1/invoices', 'month to open', running),
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => monthToOpen(running, signal),
   });
@@ -50,11 +51,11 @@ function OneMonth({ month }: { readonly month: string }) {
   const { now } = useSession();
   const [read, setRead] = useState(0);
   const query = useQuery({
-    queryKey: ['GET /v1/month-end/{month}', month],
+    queryKey: keyOf('GET /v1/month-end/{month}', month),
     queryFn: ({ signal }) => readMonth(month, { signal, onProgress: setRead }),
   });
   const late = useQuery({
-    queryKey: ['GET /v1/late-usage', month],
+    queryKey: keyOf('GET /v1/late-usage', month),
     staleTime: 60_000,
     queryFn: ({ signal }) => readLateInvoices(month, signal),
   });

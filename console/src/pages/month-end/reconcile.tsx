@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { intervalOf } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
 import { Section } from '../../parts/page.tsx';
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<Difference>[] = [
 
 export function Reconcile({ month }: { readonly month: string }) {
   const client = useQueryClient();
-  const key = ['reconcile', month];
+  const key = keyOf('POST /v1/invoices/reconcile', month);
   const [checked, setChecked] = useState(0);
   const query = useQuery({
     queryKey: key,

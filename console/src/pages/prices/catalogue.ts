@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 
 type Unit = Schemas['CreditType'];
 
@@ -18,7 +19,7 @@ export type RateCard = Schemas['RateCard'];
 /** The products, and the units that a price on the card can have: its currency, and the units it converts. */
 export function useCatalogue(card: RateCard) {
   return useQuery({
-    queryKey: ['catalogue', card],
+    queryKey: keyOf('POST /v1/contract-pricing/products/list', card),
     async queryFn({ signal }): Promise<Catalogue> {
       const products = await callAll(
         'POST /v1/contract-pricing/products/list',

@@ -5,6 +5,7 @@ import { callAll } from '../../api/client.ts';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { changeText, quantityText } from '../../format/money.ts';
 import { dayText, periodText } from '../../format/time.ts';
 import { CustomerField } from '../../parts/customer-field.tsx';
@@ -82,7 +83,7 @@ function OfCustomer({ customerId, at }: { readonly customerId: string; readonly 
 function Prices(props: { readonly customerId: string; readonly contract: Contract; readonly at: string }) {
   const { customerId, contract, at } = props;
   const query = useQuery({
-    queryKey: ['contract prices', contract.id, at],
+    queryKey: keyOf('POST /v1/contracts/getContractRateSchedule', contract.id, at),
     queryFn: ({ signal }) =>
       callAll(
         'POST /v1/contracts/getContractRateSchedule',

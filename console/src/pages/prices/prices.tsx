@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { Field, Filters, Page, Tabs } from '../../parts/page.tsx';
 import { Empty, Failure, Loaded, Loading, Progress } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
@@ -57,7 +58,7 @@ function Instant({ at }: { readonly at: string }) {
 
 function Cards({ at }: { readonly at: string }) {
   const query = useQuery({
-    queryKey: ['rate cards'],
+    queryKey: keyOf('POST /v1/contract-pricing/rate-cards/list'),
     queryFn: ({ signal }) =>
       callAll('POST /v1/contract-pricing/rate-cards/list', { body: {}, query: { limit: '100' } }, { signal }),
   });
@@ -108,7 +109,7 @@ function Card({ card, at }: { readonly card: RateCard; readonly at: string }) {
   const { rate, draft: text } = route.useSearch();
   const [read, setRead] = useState(0);
   const query = useQuery({
-    queryKey: ['rates', cardId, at],
+    queryKey: keyOf('POST /v1/contract-pricing/rate-cards/getRates', cardId, at),
     queryFn: ({ signal }) =>
       callAll(
         'POST /v1/contract-pricing/rate-cards/getRates',

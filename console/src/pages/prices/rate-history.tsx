@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { keyOf } from '../../api/resources.ts';
 import { Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -33,7 +34,7 @@ export function RateHistory({ card, segment }: { readonly card: RateCard; readon
   const { product_id, product_name, pricing_group_values, billing_frequency } = segment;
   const key = keyOfSegment(segment);
   const query = useQuery({
-    queryKey: ['rate history', cardId, key],
+    queryKey: keyOf('POST /v1/contract-pricing/rate-cards/getRateSchedule', cardId, key),
     queryFn: ({ signal }) =>
       callAll(
         'POST /v1/contract-pricing/rate-cards/getRateSchedule',

@@ -6,6 +6,8 @@ import { useState } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import { sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useChange } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { type CreditType, changeText, unitText } from '../../format/money.ts';
 import { intervalOf, isMonth, monthAfter, monthOf, monthText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
@@ -36,7 +38,7 @@ export function Simulate({ cardId, draft }: SimulateProps) {
   const rates = [...draft.values()];
   const key = JSON.stringify([month, cardId, rates]);
   const query = useQuery({
-    queryKey: ['simulated', key],
+    queryKey: keyOf('POST /v1/invoices/preview', key),
     enabled: wanted === key,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
@@ -74,7 +76,7 @@ export function Simulate({ cardId, draft }: SimulateProps) {
             type="button"
             onClick={() => {
               setWanted(null);
-              void client.cancelQueries({ queryKey: ['simulated', key] });
+              void client.cancelQueries({ queryKey: keyOf('POST /v1/invoices/preview', key) });
             }}
           >
             Stop
@@ -233,7 +235,7 @@ function SaveDraft({ cardId, rates }: { readonly cardId: string; readonly rates:
   const { now } = useSession();
   const refusal = useWriteRefusal();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
+  const add = useChange('POST /v1/contract-pricing/rate-cards/addRates');
   const [from, setFrom] = useState(`${monthAfter(monthOf(now), 1)}-01`);
   return (
     <>
@@ -247,10 +249,7 @@ function SaveDraft({ cardId, rates }: { readonly cardId: string; readonly rates:
         title={`Add ${rates.length === 1 ? '1 price' : `${rates.length} prices`} to the rate card?`}
         run={async () => {
           const sent = rates.map((rate) => sentRate(rate, `${from}T00:00:00Z`));
-          await call('POST /v1/contract-pricing/rate-cards/addRates', {
-            body: { rate_card_id: cardId, rates: sent },
-          });
-          await client.invalidateQueries();
+          await add.mutateAsync({ body: { rate_card_id: cardId, rates: sent } });
           await navigate({
             search: ({ draft: _saved, ...before }) => ({ ...before, at: `${from}T00:00` }) as never,
           });

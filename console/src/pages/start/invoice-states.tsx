@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { quantityText } from '../../format/money.ts';
 import { Fact, Facts } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -10,7 +11,7 @@ import { Failure, Loading } from '../../parts/states.tsx';
 export function InvoiceStates() {
   const issued = useApi('GET /v1/invoices/counts', {}, { staleTime: 60_000 });
   const drafts = useQuery({
-    queryKey: ['drafts'],
+    queryKey: keyOf('GET /v1/invoices', 'number of drafts'),
     staleTime: 5 * 60_000,
     queryFn: ({ signal }) =>
       callAll('GET /v1/invoices', { query: { limit: '100', status: 'DRAFT' } }, { signal }).then(

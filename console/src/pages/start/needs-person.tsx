@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { monthAfter, monthOf, monthOfInvoice, monthText } from '../../format/time.ts';
 import { countText, deliveryCountText } from '../../format/words.ts';
 import { FAILED_DELIVERIES, REFUND_DUE } from '../../parts/deliveries.tsx';
@@ -73,7 +74,7 @@ export function NeedsPerson() {
 /** The problems of `/readyz`: damaged data, a store that does not respond, a full disk. */
 function useDamage(): Look {
   const query = useQuery({
-    queryKey: ['ready'],
+    queryKey: keyOf('GET /readyz'),
     refetchInterval: REFRESH_MS,
     queryFn: () =>
       call('GET /readyz', {}).then(
@@ -119,7 +120,7 @@ function useWarnings(): Look[] {
   const month = monthOf(now);
   const months = [monthAfter(month, -1), month];
   const issued = useQuery({
-    queryKey: ['warned invoices', month],
+    queryKey: keyOf('GET /v1/invoices', 'warned', month),
     queryFn: async ({ signal }) => {
       const pages = months.map((of) => {
         const query = { has_warnings: 'true', limit: WARNED_MAX, month: of, status: 'FINALIZED' };
@@ -129,7 +130,7 @@ function useWarnings(): Look[] {
     },
   });
   const drafts = useQuery({
-    queryKey: ['warned drafts'],
+    queryKey: keyOf('GET /v1/invoices', 'warned drafts'),
     staleTime: 60_000,
     queryFn: ({ signal }) =>
       callAll(
@@ -163,7 +164,7 @@ function useLateUsage(): Look[] {
 
 function useLateUsageOf(month: string): Look {
   const query = useQuery({
-    queryKey: ['GET /v1/late-usage', month],
+    queryKey: keyOf('GET /v1/late-usage', month),
     staleTime: 60_000,
     queryFn: ({ signal }) => readLateInvoices(month, signal),
   });
@@ -204,7 +205,7 @@ const DELIVERIES_COUNTED = '100';
 /** Invoices that a billing provider refused, whose payment failed, or whose draft was deleted there. */
 function useDeliveries(): Look {
   const query = useQuery({
-    queryKey: ['failed deliveries'],
+    queryKey: keyOf('GET /v1/invoices', 'failed deliveries'),
     staleTime: 60_000,
     queryFn: async ({ signal }) =>
       await Promise.all(
@@ -263,7 +264,7 @@ function useWebhooks(): Look {
   const { scope } = useSession();
   const query = useQuery({
     enabled: scope === 'write',
-    queryKey: ['failing webhooks'],
+    queryKey: keyOf('GET /v1/webhooks/{webhook_id}/deliveries', 'failing'),
     refetchInterval: REFRESH_MS,
     async queryFn({ signal }) {
       const { data: webhooks } = await call('GET /v1/webhooks', { query: { limit: '100' } }, signal);

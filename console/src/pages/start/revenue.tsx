@@ -1,7 +1,9 @@
 /** Revenue of this month by day against the last, over all customers. */
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { keyOf } from '../../api/resources.ts';
 import { monthOf, monthText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
 import { Section } from '../../parts/page.tsx';
@@ -18,7 +20,7 @@ export function Revenue() {
   const month = monthOf(now);
   const [read, setRead] = useState(0);
   const query = useQuery({
-    queryKey: ['revenue', month],
+    queryKey: keyOf('GET /v1/revenue', month),
     staleTime: FRESH_MS,
     queryFn: ({ signal }) => readTwoMonths(month, { signal, onPage: setRead }),
   });

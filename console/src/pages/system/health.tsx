@@ -4,6 +4,7 @@ import { useRef } from 'react';
 import { callFile } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { keyOf } from '../../api/resources.ts';
 import { FailedJobs } from '../../parts/failed-jobs.tsx';
 import { Ago, Time } from '../../parts/figures.tsx';
 import { Fact, Facts, Section } from '../../parts/page.tsx';
@@ -39,7 +40,7 @@ interface Measured {
 function useMetrics(): { readonly last: Measured; readonly rate: number | null } | undefined {
   const before = useRef<Measured | null>(null);
   const { data } = useQuery({
-    queryKey: ['metrics'],
+    queryKey: keyOf('GET /metrics'),
     refetchInterval: REFRESH_MS,
     async queryFn(): Promise<Measured> {
       const file = await callFile('GET /metrics', {}, 'text/plain');

@@ -1,8 +1,7 @@
 /** API tokens: their scopes, and when each was last used. */
 import { getRouteApi } from '@tanstack/react-router';
-import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { useApi, useReadAgain } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId, Status, Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -48,17 +47,14 @@ function TokenState({ token: { revoked_at, expires_at } }: { readonly token: Tok
 }
 
 function Revoke({ token }: { readonly token: Token }) {
-  const readAgain = useReadAgain();
+  const revoke = useChange('POST /v1/tokens/revoke');
   if (token.revoked_at !== null || token.origin === 'api_token') return null;
   return (
     <Confirm
       action="Revoke"
       kind="danger"
       title={`Revoke the token ${token.name}?`}
-      run={async () => {
-        await call('POST /v1/tokens/revoke', { body: { id: token.id } });
-        await readAgain();
-      }}
+      run={() => revoke.mutateAsync({ body: { id: token.id } })}
     >
       <p>
         It stops working at once, in every process, and its sessions of the console end. It cannot be undone.

@@ -1,9 +1,7 @@
 /** Webhooks and their deliveries; messages can be sent again. */
-import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { useApi, useReadAgain } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
 import { CopyId, Status, Time } from '../../parts/figures.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -115,14 +113,14 @@ const TONES: Readonly<Record<Delivery['status'], 'good' | 'bad' | 'warn' | 'quie
 };
 
 function Resend({ webhookId, messageId }: { readonly webhookId: string; readonly messageId: string }) {
-  const readAgain = useReadAgain();
-  const resend = useMutation({
-    mutationFn: () => call('POST /v1/webhooks/redeliver', { body: { id: webhookId, message_id: messageId } }),
-    onSettled: readAgain,
-  });
+  const resend = useChange('POST /v1/webhooks/redeliver');
   if (resend.isError) return <Failure error={resend.error} />;
   return (
-    <button type="button" disabled={resend.isPending} onClick={() => resend.mutate()}>
+    <button
+      type="button"
+      disabled={resend.isPending}
+      onClick={() => resend.mutate({ body: { id: webhookId, message_id: messageId } })}
+    >
       Send again
     </button>
   );
