@@ -50,7 +50,8 @@ function draw(element: HTMLElement, props: PlotProps): UPlot {
   const order = series.map((_, index) => index);
   // For stacked bars the whole stack is drawn first, and the lower ones over it.
   if (kind === 'bars') order.reverse();
-  const font = `11.5px ${getComputedStyle(element).fontFamily}`;
+  const style = getComputedStyle(element);
+  const font = `${style.getPropertyValue('--small')} ${style.fontFamily}`;
   const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
   return new UPlot(
     {

@@ -31,7 +31,7 @@ interface TableProps<Row> {
 
 /** Above this number, rows are rendered as they are scrolled into view. */
 const PLAIN_ROWS_MAX = 200;
-const ROW_HEIGHT = 31;
+const ROW_HEIGHT = 33;
 /** Rows on each side that are rendered ahead. */
 const OVERSCAN = 16;
 
