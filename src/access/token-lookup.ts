@@ -50,54 +50,97 @@ export interface TokenLookup {
   distrustAll(): void;
 }
 
-/** Unknown tokens are not cached: a new token works at once, and guesses cannot evict real ones. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createTokenLookup(deps: {
-  find(sha256: string): Promise<Token | null>;
-  monotonicMs(): number;
-}): TokenLookup {
-  const remembered = createCache<string, Remembered>({ name: 'tokens', sizeMax: TOKENS_REMEMBERED_MAX });
-  /** Running lookups, so that concurrent requests with one token share one. */
-  const running = new Map<string, Promise<Token | null>>();
+/** The cached tokens, and the changes that make a running lookup too old to be cached. */
+class RememberedTokens {
+  readonly #monotonicMs: () => number;
+  readonly #remembered = createCache<string, Remembered>({ name: 'tokens', sizeMax: TOKENS_REMEMBERED_MAX });
   /**
    * Counts changes. A lookup that began before the last change of its token is not cached. One that began before all
    * were distrusted is cached for outages only.
    */
-  let changes = 0;
-  const changeOf = new Map<string, number>();
-  let changeOfAll = 0;
+  #changes = 0;
+  readonly #changeOf = new Map<string, number>();
+  #changeOfAll = 0;
 
-  function rememberConfirmed(sha256: string, token: Token, changesBefore: number): void {
-    if ((changeOf.get(sha256) ?? 0) > changesBefore) {
-      remembered.delete(sha256);
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get(sha256: string): Remembered | undefined {
+    return this.#remembered.get(sha256);
+  }
+
+  isTrusted(known: Remembered): boolean {
+    return this.#monotonicMs() < known.trustedUntilMs;
+  }
+
+  /** PostgreSQL has it; the lookup began after so many `changes`. */
+  confirm(sha256: string, token: Token, changesBefore: number): void {
+    if ((this.#changeOf.get(sha256) ?? 0) > changesBefore) {
+      this.remove(sha256);
       return;
     }
-    const confirmedAtMs = deps.monotonicMs();
-    const isTrusted = changeOfAll <= changesBefore;
+    const confirmedAtMs = this.#monotonicMs();
+    const isTrusted = this.#changeOfAll <= changesBefore;
     const trustedUntilMs = isTrusted ? confirmedAtMs + TOKEN_MEMORY_MS : 0;
-    remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: false });
+    this.#remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: false });
   }
+
+  /** PostgreSQL is unavailable. Returns whether the token still works. */
+  keep(sha256: string, known: Remembered): boolean {
+    if (this.get(sha256) === undefined) return false;
+    const now = this.#monotonicMs();
+    if (now - known.confirmedAtMs >= TOKEN_OUTAGE_MS) return false;
+    this.#remembered.set(sha256, { ...known, trustedUntilMs: now + OUTAGE_RETRY_MS, isOutage: true });
+    return true;
+  }
+
+  remove(sha256: string): void {
+    this.#remembered.delete(sha256);
+  }
+
+  /** It has changed: a running lookup may have read its former state. */
+  forget(sha256: string): void {
+    this.remove(sha256);
+    this.#changes += 1;
+    this.#changeOf.set(sha256, this.#changes);
+  }
+
+  distrustAll(): void {
+    for (const [sha256, known] of this.#remembered.entries())
+      this.#remembered.set(sha256, { ...known, trustedUntilMs: 0 });
+    this.#changes += 1;
+    this.#changeOfAll = this.#changes;
+  }
+}
+
+/** Unknown tokens are not cached: a new token works at once, and guesses cannot evict real ones. */
+export function createTokenLookup(deps: {
+  find(sha256: string): Promise<Token | null>;
+  monotonicMs(): number;
+}): TokenLookup {
+  const remembered = new RememberedTokens(() => deps.monotonicMs());
+  /** Running lookups, so that concurrent requests with one token share one. */
+  const running = new Map<string, Promise<Token | null>>();
 
   async function confirm(sha256: string): Promise<Token | null> {
     const known = remembered.get(sha256);
-    const changesBefore = changes;
+    const changesBefore = remembered.changes;
     try {
       const limitMs = known === undefined ? FIRST_LOOKUP_LIMIT_MS : LOOKUP_LIMIT_MS;
       const token = await within(limitMs, deps.find(sha256), 'the token cannot be looked up now');
       if (token === null || token.revokedAt !== null) {
-        remembered.delete(sha256);
+        remembered.remove(sha256);
         return null;
       }
-      rememberConfirmed(sha256, token, changesBefore);
+      remembered.confirm(sha256, token, changesBefore);
       return token;
     } catch (error) {
-      if (known === undefined || !isOutage(error) || remembered.get(sha256) === undefined) throw error;
-      if (deps.monotonicMs() - known.confirmedAtMs >= TOKEN_OUTAGE_MS) throw error;
-      remembered.set(sha256, {
-        ...known,
-        trustedUntilMs: deps.monotonicMs() + OUTAGE_RETRY_MS,
-        isOutage: true,
-      });
+      if (known === undefined || !isOutage(error) || !remembered.keep(sha256, known)) throw error;
       return known.token;
     }
   }
@@ -105,8 +148,10 @@ export function createTokenLookup(deps: {
   return {
     async find(sha256, from) {
       const known = remembered.get(sha256);
-      if (from === 'store' && !isOutageOf(known)) return confirm(sha256);
-      if (known !== undefined && deps.monotonicMs() < known.trustedUntilMs) return known.token;
+      // During an outage, also what asks the store relies on the memory for a moment.
+      const mayRemember = from === 'remembered' || known?.isOutage === true;
+      if (mayRemember && known !== undefined && remembered.isTrusted(known)) return known.token;
+      if (from === 'store') return confirm(sha256);
       const asked = running.get(sha256);
       if (asked !== undefined) return asked;
       const confirmed = confirm(sha256).finally(() => {
@@ -116,25 +161,14 @@ export function createTokenLookup(deps: {
       return confirmed;
     },
     forget(sha256) {
-      remembered.delete(sha256);
-      // A running lookup may have read the former state of the token.
+      remembered.forget(sha256);
       running.delete(sha256);
-      changes += 1;
-      changeOf.set(sha256, changes);
     },
     distrustAll() {
-      for (const [sha256, known] of remembered.entries())
-        remembered.set(sha256, { ...known, trustedUntilMs: 0 });
+      remembered.distrustAll();
       running.clear();
-      changes += 1;
-      changeOfAll = changes;
     },
   };
-
-  /** Whether the last lookup, a moment ago, found PostgreSQL unavailable. */
-  function isOutageOf(known: Remembered | undefined): boolean {
-    return known?.isOutage === true && deps.monotonicMs() < known.trustedUntilMs;
-  }
 }
 
 /** PostgreSQL is unreachable, or does not answer in time. */

@@ -38,6 +38,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
   const stores = { db, clock, clickhouse };
   const { authenticate } = createAuthenticator(stores);
   let tokenIsKnown: Promise<unknown> | undefined;
+  const ingest = createIngest({ ...stores, windowDays: WINDOW_DAYS, log });
   const { hono, routes } = createApp({
     version: '0.0.0',
     log,
@@ -65,7 +66,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       invoiceDecimals: undefined,
     }),
     ...(options.strictFields === undefined ? {} : { strictFields: options.strictFields }),
-    ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
+    ingest: (body) => ingest.ingest(body),
     ingestCloudEvents: async () => undefined,
     ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: {} }),

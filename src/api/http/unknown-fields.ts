@@ -86,7 +86,6 @@ type Path = readonly (string | number)[];
  * `names` are those of the path without positions, joined by dots. A part of the body without ignored fields is returned
  * as it is. Yields after each item of a list.
  */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one member, in their order.
 function* checkInSteps(
   value: unknown,
   shape: Shape,
@@ -94,34 +93,53 @@ function* checkInSteps(
   names: string,
   path: Path,
 ): Generator<void, unknown, undefined> {
-  if (Array.isArray(value)) {
-    const items: unknown[] = [];
-    for (const [index, item] of value.entries()) {
-      items.push(yield* checkInSteps(item, shape, found, names, [...path, index]));
-      yield;
-    }
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
+  if (Array.isArray(value)) return yield* checkItems(value, shape, found, names, path);
   const { fields, isStrict } = shape;
   if (fields === null || !isPlainObject(value)) return value;
   const refuses = found.unknownFields === 'refuse' || (found.unknownFields !== 'ignore' && isStrict);
   const changed = new Map<string, unknown>();
   for (const [name, member] of Object.entries(value)) {
-    const at = [...path, name];
-    const known = fields.get(name);
-    const dotted = names === '' ? name : `${names}.${name}`;
-    if (found.ignored.has(dotted) || (known === undefined && !refuses)) {
-      // Null and absent mean the same.
-      if (member !== null) found.warnings.push({ field: joinPath(at), message: IGNORED });
-      changed.set(name, undefined);
-    } else if (known === undefined) {
-      found.unknown.push(`${joinPath(at)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
-    } else if (typeof member === 'object') {
-      const checked = yield* checkInSteps(member, known, found, dotted, at);
-      if (checked !== member) changed.set(name, checked);
-    }
+    const place = { names: names === '' ? name : `${names}.${name}`, path: [...path, name] };
+    const checked = yield* checkMember(member, name, fields, { found, refuses }, place);
+    if (checked !== member) changed.set(name, checked);
   }
   return changed.size === 0 ? value : without(value, changed);
+}
+
+/** Undefined: the member is left out. */
+function* checkMember(
+  member: unknown,
+  name: string,
+  fields: ReadonlyMap<string, Shape>,
+  { found, refuses }: { readonly found: Found; readonly refuses: boolean },
+  { names, path }: { readonly names: string; readonly path: Path },
+): Generator<void, unknown, undefined> {
+  const known = fields.get(name);
+  if (found.ignored.has(names) || (known === undefined && !refuses)) {
+    // Null and absent mean the same.
+    if (member !== null) found.warnings.push({ field: joinPath(path), message: IGNORED });
+    return undefined;
+  }
+  if (known === undefined) {
+    found.unknown.push(`${joinPath(path)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
+    return member;
+  }
+  return typeof member === 'object' ? yield* checkInSteps(member, known, found, names, path) : member;
+}
+
+function* checkItems(
+  list: readonly unknown[],
+  shape: Shape,
+  found: Found,
+  names: string,
+  path: Path,
+): Generator<void, readonly unknown[], undefined> {
+  const items: unknown[] = [];
+  for (const [index, item] of list.entries()) {
+    items.push(yield* checkInSteps(item, shape, found, names, [...path, index]));
+    yield;
+  }
+  return items.some((item, index) => item !== list[index]) ? items : list;
 }
 
 /** The object with members replaced, or left out where they are undefined. */
@@ -166,24 +184,36 @@ function shapeOf(schema: z.ZodType): Shape {
   return merged([described as Described], $defs as Readonly<Record<string, Described>>);
 }
 
+/** The schemas whose members it has as well. */
+function partsOf(
+  { $ref, items, anyOf = [], oneOf = [], allOf = [] }: Described,
+  definitions: Readonly<Record<string, Described>>,
+): Described[] {
+  const target = $ref === undefined ? undefined : definitions[$ref.replace('#/$defs/', '')];
+  return [target, items, ...anyOf, ...oneOf, ...allOf].flatMap((part) => part ?? []);
+}
+
+function hasAnyMembers(
+  { properties, additionalProperties, type }: Described,
+  parts: readonly Described[],
+): boolean {
+  if (properties !== undefined) return typeof additionalProperties === 'object';
+  return type === 'object' || (parts.length === 0 && type === undefined);
+}
+
 /** The fields that at least one of the schemas has. */
 function merged(schemas: readonly Described[], definitions: Readonly<Record<string, Described>>): Shape {
   const members = new Map<string, Described[]>();
   let isOpen = false;
   let isStrict = false;
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the forms in which JSON Schema names members, side by side.
   const add = (one: Described): void => {
-    const target = one.$ref === undefined ? undefined : definitions[one.$ref.replace('#/$defs/', '')];
-    const parts = [target, one.items, ...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])];
-    for (const part of parts) if (part !== undefined) add(part);
+    const parts = partsOf(one, definitions);
+    for (const part of parts) add(part);
     for (const [name, member] of Object.entries(one.properties ?? {})) {
       members.set(name, [...(members.get(name) ?? []), member]);
     }
     if (one.additionalProperties === false) isStrict = true;
-    if (typeof one.additionalProperties === 'object' && one.properties !== undefined) isOpen = true;
-    const saysNothing = parts.every((part) => part === undefined) && one.properties === undefined;
-    const isMap = one.properties === undefined && one.type === 'object';
-    if (isMap || (saysNothing && one.type === undefined)) isOpen = true;
+    if (hasAnyMembers(one, parts)) isOpen = true;
   };
   for (const schema of schemas) add(schema);
   if (isOpen || members.size === 0) return { fields: null, isStrict: false };

@@ -99,18 +99,23 @@ interface Choice {
   readonly missing: Set<string>;
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in their order.
-function runsOf(text: string, base: 'regular' | 'bold', { font, furtherOf, missing }: Choice): Run[] {
+function runsOf(text: string, base: 'regular' | 'bold', choice: Choice): Run[] {
   const runs: { font: FontName; text: string }[] = [];
   for (const character of text) {
-    const codePoint = character.codePointAt(0) ?? 0;
-    const name = font.hasGlyphForCodePoint(codePoint) ? base : furtherOf(codePoint);
-    if (name === null && UNSEEN.test(character)) continue;
-    if (name === null && character !== REPLACEMENT) missing.add(character);
-    const shown = name === null ? REPLACEMENT : character;
+    const shown = runOf(character, base, choice);
     const last = runs.at(-1);
-    if (last?.font === (name ?? base)) last.text += shown;
-    else runs.push({ font: name ?? base, text: shown });
+    if (last?.font === shown.font) last.text += shown.text;
+    else if (shown.text !== '') runs.push(shown);
   }
   return runs;
+}
+
+/** Without text for a character that is not seen anyway. */
+function runOf(character: string, base: 'regular' | 'bold', { font, furtherOf, missing }: Choice): Run {
+  const codePoint = character.codePointAt(0) ?? 0;
+  const name = font.hasGlyphForCodePoint(codePoint) ? base : furtherOf(codePoint);
+  if (name !== null) return { font: name, text: character };
+  if (UNSEEN.test(character)) return { font: base, text: '' };
+  if (character !== REPLACEMENT) missing.add(character);
+  return { font: base, text: REPLACEMENT };
 }

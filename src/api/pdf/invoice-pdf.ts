@@ -13,6 +13,7 @@ import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { FontPackages } from './font-packages.ts';
 import { type Fonts, loadFonts } from './fonts.ts';
 import {
+  type Columns,
   columnsFor,
   headBlock,
   noteBlocks,
@@ -21,7 +22,7 @@ import {
   totalsBlock,
 } from './invoice-blocks.ts';
 import type { InvoiceContent } from './invoice-content.ts';
-import { ASCENT, BOLD, GREY, LEFT, PAGE, type Pen, RIGHT, rule, SMALL } from './page-style.ts';
+import { ASCENT, BOLD, type Drawn, GREY, LEFT, PAGE, type Pen, RIGHT, rule, SMALL } from './page-style.ts';
 import { paginate } from './pages.ts';
 import { createTypesetter, type PdfDocument, type TextStyle, type Typesetter } from './typesetter.ts';
 
@@ -129,10 +130,34 @@ async function writePdf(content: InvoiceContent, issuedAt: Instant, fonts: Fonts
   return { bytes: new Uint8Array(Buffer.concat(chunks)), missing: type.missing };
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: draws from top to bottom, as the page is read.
 async function drawInvoice(document: PdfDocument, type: Typesetter, content: InvoiceContent): Promise<void> {
   const pen = { document, type };
   const columns = await resultInChunks(columnsFor(pen, content));
+  const blocks = await blocksOf(pen, content, columns);
+  const head = tableHead(pen, content, columns);
+  const pages = paginate(blocks, {
+    first: BOTTOM - TOP,
+    others: BOTTOM - TOP - RUNNING_HEAD - head.height,
+  });
+  for (const [index, page] of pages.entries()) {
+    document.addPage();
+    if (content.mark !== null) drawMark(pen, content.mark);
+    let top = index === 0 ? TOP : TOP + RUNNING_HEAD + head.height;
+    if (index > 0) {
+      const title = `${content.title} ${content.reference}, continued`;
+      type.draw(title, { x: LEFT, baseline: TOP + ASCENT }, BOLD);
+      if (page.some(({ isRow }) => isRow)) head.draw(TOP + RUNNING_HEAD);
+    }
+    for (const block of page) {
+      block.draw(top);
+      top += block.height;
+    }
+    drawFooter(pen, content, `Page ${index + 1} of ${pages.length}`);
+    await afterOtherWork();
+  }
+}
+
+async function blocksOf(pen: Pen, content: InvoiceContent, columns: Columns): Promise<Drawn[]> {
   const blocks = [headBlock(pen, content), tableHead(pen, content, columns)];
   let measured = 0;
   for (const section of content.sections) {
@@ -142,32 +167,7 @@ async function drawInvoice(document: PdfDocument, type: Typesetter, content: Inv
       if (measured % LINES_PER_SLICE === 0) await afterOtherWork();
     }
   }
-  blocks.push(totalsBlock(pen, content), ...noteBlocks(pen, content));
-  const head = tableHead(pen, content, columns);
-  const pages = paginate(blocks, {
-    first: BOTTOM - TOP,
-    others: BOTTOM - TOP - RUNNING_HEAD - head.height,
-  });
-  for (const [index, page] of pages.entries()) {
-    document.addPage();
-    if (content.mark !== null) drawMark(pen, content.mark);
-    let top = TOP;
-    if (index > 0) {
-      type.draw(
-        `${content.title} ${content.reference}, continued`,
-        { x: LEFT, baseline: top + ASCENT },
-        BOLD,
-      );
-      if (page.some(({ isRow }) => isRow)) head.draw(top + RUNNING_HEAD);
-      top += RUNNING_HEAD + head.height;
-    }
-    for (const block of page) {
-      block.draw(top);
-      top += block.height;
-    }
-    drawFooter(pen, content, `Page ${index + 1} of ${pages.length}`);
-    await afterOtherWork();
-  }
+  return [...blocks, totalsBlock(pen, content), ...noteBlocks(pen, content)];
 }
 
 function drawFooter({ document, type }: Pen, content: InvoiceContent, page: string): void {

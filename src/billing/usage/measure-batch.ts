@@ -143,21 +143,25 @@ async function measureSqlRuns(
     return (await shared).map((window) => ({ ...window, customerId }));
   };
   const waiting = [...groupItems(runs, ({ customerId }) => customerId).values()];
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a run ends in three ways, handled where it runs.
+  /** Returns whether the rows end here: the next page begins with the run that was not measured. */
+  const measureAll = async (own: readonly BatchRun[]): Promise<boolean> => {
+    for (const run of own) {
+      const isFirst = run === runs[0];
+      if (!isFirst && performance.now() > endsAt) return true;
+      try {
+        keep(run.metricId, await measure(run));
+      } catch (error) {
+        if (isFirst || !(error instanceof Refusal)) throw error;
+        waiting.length = 0;
+        return true;
+      }
+      left.delete(run);
+    }
+    return false;
+  };
   const worker = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      for (const run of next) {
-        if (run !== runs[0] && performance.now() > endsAt) return;
-        try {
-          keep(run.metricId, await measure(run));
-        } catch (error) {
-          if (run === runs[0] || !(error instanceof Refusal)) throw error;
-          // The rows end here; the next page begins with this run.
-          waiting.length = 0;
-          return;
-        }
-        left.delete(run);
-      }
+      if (await measureAll(next)) return;
     }
   };
   await Promise.all(Array.from({ length: CUSTOMERS_AT_ONCE }, worker));

@@ -31,84 +31,97 @@ const ROWS_MIN = 1 << 10;
 /** 32 MiB. At most half of the rows are used: with more quantities, all are flushed, and the list starts empty. */
 const ROWS_MAX = 1 << 20;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createQuietUsage(
-  flushed: (customerId: string, kind: number, amount: number) => void,
-): QuietUsage {
-  let capacity = ROWS_MIN;
-  let rows = new Float64Array(capacity * ROW);
-  let used = 0;
-  /** The rows of each customer in which usage may be deferred. */
-  const allowed = new Map<string, number[]>();
+type Flushed = (customerId: string, kind: number, amount: number) => void;
 
-  /**
-   * The place of the row, existing or not. A row without room is free, or was: it stays so that later rows are found.
-   */
-  function find(owner: number, kind: number): number {
-    const mask = capacity - 1;
-    for (let place = mixHashes(owner, kind) & mask; ; place = (place + 1) & mask) {
-      const row = place * ROW;
-      if (rows[row] === owner && rows[row + KIND] === kind) return row;
-      if (isEmpty(row)) return row;
+/** `flushed` is called with usage that is no longer deferred. */
+export function createQuietUsage(flushed: Flushed): QuietUsage {
+  return new DeferredUsage(flushed);
+}
+
+class DeferredUsage implements QuietUsage {
+  readonly #flushed: Flushed;
+  #capacity = ROWS_MIN;
+  #rows = new Float64Array(ROWS_MIN * ROW);
+  #used = 0;
+  /** The rows of each customer in which usage may be deferred. */
+  readonly #allowed = new Map<string, number[]>();
+
+  constructor(flushed: Flushed) {
+    this.#flushed = flushed;
+  }
+
+  hold(owner: number, kind: number, amount: number): boolean {
+    const rows = this.#rows;
+    const row = this.#find(owner, kind);
+    const held = (rows[row + HELD] ?? 0) + amount;
+    if (!(held < (rows[row + ROOM] ?? 0))) return false;
+    rows[row + HELD] = held;
+    return true;
+  }
+
+  allow(
+    customerId: string,
+    { owner, kind }: { readonly owner: number; readonly kind: number },
+    amount: number,
+  ): void {
+    if (!(amount > 0) || (owner === 0 && kind === 0)) return;
+    if (2 * this.#used >= this.#capacity) this.#grow();
+    const rows = this.#rows;
+    const row = this.#find(owner, kind);
+    if (isEmpty(rows, row)) {
+      this.#used += 1;
+      rows[row] = owner;
+      rows[row + KIND] = kind;
+    }
+    rows[row + ROOM] = amount;
+    const own = this.#allowed.get(customerId);
+    if (own === undefined) this.#allowed.set(customerId, [row]);
+    else if (!own.includes(row)) own.push(row);
+  }
+
+  flushKind(customerId: string, kind: number): void {
+    for (const row of this.#allowed.get(customerId) ?? []) {
+      if (this.#rows[row + KIND] === kind) this.#flushRow(customerId, row);
     }
   }
 
-  function isEmpty(row: number): boolean {
-    return rows[row] === 0 && rows[row + KIND] === 0;
+  flush(customerId: string): void {
+    for (const row of this.#allowed.get(customerId) ?? []) this.#flushRow(customerId, row);
+    this.#allowed.delete(customerId);
   }
 
-  function flushRow(customerId: string, row: number): void {
+  flushAll(): void {
+    for (const id of [...this.#allowed.keys()]) this.flush(id);
+  }
+
+  /** The place of the row, existing or not. A row without room is free, or was: it stays so that later rows are found. */
+  #find(owner: number, kind: number): number {
+    const rows = this.#rows;
+    const mask = this.#capacity - 1;
+    for (let place = mixHashes(owner, kind) & mask; ; place = (place + 1) & mask) {
+      const row = place * ROW;
+      if (rows[row] === owner && rows[row + KIND] === kind) return row;
+      if (isEmpty(rows, row)) return row;
+    }
+  }
+
+  #flushRow(customerId: string, row: number): void {
+    const rows = this.#rows;
     const held = rows[row + HELD] ?? 0;
     rows[row + HELD] = 0;
     rows[row + ROOM] = 0;
-    if (held > 0) flushed(customerId, rows[row + KIND] ?? 0, held);
-  }
-
-  function flush(customerId: string): void {
-    for (const row of allowed.get(customerId) ?? []) flushRow(customerId, row);
-    allowed.delete(customerId);
-  }
-
-  function flushAll(): void {
-    for (const id of [...allowed.keys()]) flush(id);
+    if (held > 0) this.#flushed(customerId, rows[row + KIND] ?? 0, held);
   }
 
   /** Doubles the list, up to its limit. */
-  function grow(): void {
-    flushAll();
-    capacity = Math.min(2 * capacity, ROWS_MAX);
-    rows = new Float64Array(capacity * ROW);
-    used = 0;
+  #grow(): void {
+    this.flushAll();
+    this.#capacity = Math.min(2 * this.#capacity, ROWS_MAX);
+    this.#rows = new Float64Array(this.#capacity * ROW);
+    this.#used = 0;
   }
+}
 
-  return {
-    hold(owner, kind, amount) {
-      const row = find(owner, kind);
-      const held = (rows[row + HELD] ?? 0) + amount;
-      if (!(held < (rows[row + ROOM] ?? 0))) return false;
-      rows[row + HELD] = held;
-      return true;
-    },
-    allow(customerId, { owner, kind }, amount) {
-      if (!(amount > 0) || (owner === 0 && kind === 0)) return;
-      if (2 * used >= capacity) grow();
-      const row = find(owner, kind);
-      if (isEmpty(row)) {
-        used += 1;
-        rows[row] = owner;
-        rows[row + KIND] = kind;
-      }
-      rows[row + ROOM] = amount;
-      const own = allowed.get(customerId);
-      if (own === undefined) allowed.set(customerId, [row]);
-      else if (!own.includes(row)) own.push(row);
-    },
-    flushKind(customerId, kind) {
-      for (const row of allowed.get(customerId) ?? []) {
-        if (rows[row + KIND] === kind) flushRow(customerId, row);
-      }
-    },
-    flush,
-    flushAll,
-  };
+function isEmpty(rows: Float64Array, row: number): boolean {
+  return rows[row] === 0 && rows[row + KIND] === 0;
 }

@@ -57,7 +57,6 @@ export function paidBands(list: PriceBands, coverings: readonly Covering[]): Pai
 }
 
 /** Adds the bands of the price list between two positions. `before` ends where they begin. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of open and closed ends are side by side, so that none is missed.
 function addRestBetween(
   bands: PaidBand[],
   list: PriceBands,
@@ -67,14 +66,24 @@ function addRestBetween(
 ): void {
   if (from !== null && to !== null && from.gte(to)) return;
   for (const band of list) {
-    const first = band === list[0];
-    const lower = first ? from : from === null ? band.startingAt : maximum(from, band.startingAt);
-    const upper = band.end === null ? to : to === null ? band.end : minimum(to, band.end);
+    // The first band begins where the list does, if that is open also below.
+    const lower = band === list[0] ? from : ofBoth(from, band.startingAt, maximum);
+    const upper = ofBoth(to, band.end, minimum);
     if (lower !== null && upper !== null && lower.gte(upper)) continue;
     const follows = before !== null && lower?.eq(before.upper) === true;
     const atLower = follows && band.price.eq(before.band.price) ? ZERO.minus(before.atUpper) : ZERO;
     bands.push({ band, payer: null, lower, upper, atLower, atUpper: ZERO });
   }
+}
+
+/** Null: open. */
+function ofBoth<End extends Decimal | null>(
+  one: Decimal | null,
+  other: End,
+  choose: (a: Decimal, b: Decimal) => Decimal,
+): Decimal | End {
+  if (one === null) return other;
+  return other === null ? one : choose(one, other);
 }
 
 /** The stretches between two positions, where low < high. */

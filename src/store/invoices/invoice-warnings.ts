@@ -1,6 +1,6 @@
 /** Warnings of issued invoices, frozen with the invoice. */
 import { and, asc, lt } from 'drizzle-orm';
-import { assert, unreachable } from '../../core/errors.ts';
+import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { IssuedWarning } from '../../core/invoice.ts';
 import { textMap } from '../../core/terms/values.ts';
@@ -50,68 +50,59 @@ export async function loadInvoiceWarnings(
   return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of warning.
-function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
-  const { kind } = row;
-  const interval = { start: row.startingAt, end: row.endingBefore };
-  switch (kind) {
-    case 'unpriced_usage':
-      return {
-        kind,
-        productId: present(row.productId),
-        productName: present(row.productName),
-        billableMetricId: present(row.billableMetricId),
-        pricingGroupValues: textMap.parse(row.pricingGroupValues),
-        presentationGroupValues: textMap.parse(row.presentationGroupValues),
-        interval,
-        quantity: present(row.quantity),
-      };
-    case 'unpriced_subscription':
-      return {
-        kind,
-        subscriptionId: present(present(row.termIds)[0] ?? null),
-        productId: present(row.productId),
-        productName: present(row.productName),
-        interval,
-        quantity: present(row.quantity),
-      };
-    case 'usage_filter_without_group_key':
-      return {
-        kind,
-        productId: present(row.productId),
-        productName: present(row.productName),
-        billableMetricId: present(row.billableMetricId),
-        interval,
-      };
-    case 'uncounted_events':
-      return {
-        kind,
-        billableMetricId: present(row.billableMetricId),
-        metricName: present(row.metricName),
-        interval,
-        eventCount: present(row.eventCount),
-        transactionIds: present(row.transactionIds),
-      };
-    case 'too_many_lines':
-      return {
-        kind,
-        productId: present(row.productId),
-        productName: present(row.productName),
-        interval,
-        lineCount: present(row.lineCount),
-        lineCountMax: present(row.lineCountMax),
-      };
-    case 'unrated_terms':
-      return {
-        kind,
-        termKind: present(row.termKind),
-        termIds: present(row.termIds),
-        termCount: present(row.termCount),
-        interval,
-      };
-    default:
-      return unreachable(kind);
-  }
+type Row = typeof invoiceWarnings.$inferSelect;
+/** Without the interval, which every kind has. */
+type Facts<Warning> = Warning extends IssuedWarning ? Omit<Warning, 'interval'> : never;
+
+const FACTS: {
+  readonly [Kind in IssuedWarning['kind']]: (row: Row) => Facts<Extract<IssuedWarning, { kind: Kind }>>;
+} = {
+  unpriced_usage: (row) => ({
+    kind: 'unpriced_usage',
+    ...productOf(row),
+    billableMetricId: present(row.billableMetricId),
+    pricingGroupValues: textMap.parse(row.pricingGroupValues),
+    presentationGroupValues: textMap.parse(row.presentationGroupValues),
+    quantity: present(row.quantity),
+  }),
+  unpriced_subscription: (row) => ({
+    kind: 'unpriced_subscription',
+    subscriptionId: present(present(row.termIds)[0] ?? null),
+    ...productOf(row),
+    quantity: present(row.quantity),
+  }),
+  usage_filter_without_group_key: (row) => ({
+    kind: 'usage_filter_without_group_key',
+    ...productOf(row),
+    billableMetricId: present(row.billableMetricId),
+  }),
+  uncounted_events: (row) => ({
+    kind: 'uncounted_events',
+    billableMetricId: present(row.billableMetricId),
+    metricName: present(row.metricName),
+    eventCount: present(row.eventCount),
+    transactionIds: present(row.transactionIds),
+  }),
+  too_many_lines: (row) => ({
+    kind: 'too_many_lines',
+    ...productOf(row),
+    lineCount: present(row.lineCount),
+    lineCountMax: present(row.lineCountMax),
+  }),
+  unrated_terms: (row) => ({
+    kind: 'unrated_terms',
+    termKind: present(row.termKind),
+    termIds: present(row.termIds),
+    termCount: present(row.termCount),
+  }),
+};
+
+function fromRow(row: Row): IssuedWarning {
+  return { ...FACTS[row.kind](row), interval: { start: row.startingAt, end: row.endingBefore } };
+}
+
+function productOf(row: Row) {
+  return { productId: present(row.productId), productName: present(row.productName) };
 }
 
 /** Asserts a column that every row of its kind has. */
