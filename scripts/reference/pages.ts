@@ -1,10 +1,19 @@
 /** The reference of docs/reference/, from the tables of the code. `npm run reference` writes it, a test compares it. */
 
 import { statusOf } from '../../src/api/http/errors.ts';
+import { permissionOf } from '../../src/api/http/permissions.ts';
+import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { TAGS } from '../../src/api/http/tags.ts';
 import { SETTINGS } from '../../src/config.ts';
 import type { RefusalCode, RefusalKind } from '../../src/core/errors.ts';
 import type { InvoiceWarning } from '../../src/core/invoice.ts';
+import {
+  BUILT_IN_ROLES,
+  PERMISSIONS,
+  type Permission,
+  SCOPE_PERMISSIONS,
+} from '../../src/core/permissions.ts';
+import { TOKEN_SCOPES } from '../../src/core/token-scopes.ts';
 import { isLifecycleType, MESSAGE_TYPES } from '../../src/notifications/message-types.ts';
 import { everyFigure, everyRouteOfApp } from './every-route.ts';
 
@@ -13,6 +22,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries({
       operations: operationsPage(),
+      roles: rolesPage(),
       configuration: configurationPage(),
       metrics: metricsPage(),
       warnings: warningsPage(),
@@ -43,20 +53,49 @@ function operationsPage(): string[] {
   const sections = TAGS.flatMap(({ name, description }) => {
     const rows = routes
       .filter(({ tags }) => tags[0] === name)
-      .map(({ method, path, summary, scope }) => [
-        `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``,
-        summary,
-        scope === 'public' ? '–' : `\`${scope}\``,
+      .map((route) => [
+        `\`${route.method.toUpperCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}\``,
+        route.summary,
+        permissionText(route),
       ]);
-    return [`## ${name}`, '', description, '', ...table(['operation', 'what it does', 'scope'], rows)];
+    return [`## ${name}`, '', description, '', ...table(['operation', 'what it does', 'permission'], rows)];
   });
   return [
     ...head(
       'Operations of the API',
       `All ${routes.length} operations, in the order of work. Fields, examples and a form to try each out are in the API reference of your service, \`/docs\`; the document itself is \`/openapi.json\`, as one text \`/llms.txt\`.`,
-      'A token of scope `write` may do everything; `ingest` and `read` are for those operations alone ([access](access.md)).',
+      'Each operation needs one permission, which a token has by its scope or by its list, and a person by a role ([roles](roles.md), [access](access.md)).',
     ),
     ...sections,
+  ];
+}
+
+function permissionText(route: RouteDefinition): string {
+  if (route.scope === 'public') return '–';
+  const permission = permissionOf(route);
+  return permission === null ? 'any' : `\`${permission}\``;
+}
+
+/** Which role and which scope of tokens has which permission. */
+function rolesPage(): string[] {
+  const holders = [
+    ...BUILT_IN_ROLES.map(({ name, permissions }) => ({ name, held: new Set<Permission>(permissions) })),
+    ...TOKEN_SCOPES.map((name) => ({ name: `scope ${name}`, held: SCOPE_PERMISSIONS[name] })),
+  ];
+  const rows = PERMISSIONS.map((permission) => [
+    `\`${permission}\``,
+    ...holders.map(({ held }) => (held.has(permission) ? 'yes' : '')),
+  ]);
+  return [
+    ...head(
+      'Roles and permissions',
+      'Each operation needs one permission ([operations](operations.md), `x-permission` in `/openapi.json`). A person has those of all roles together, a token those of its scope or of its list. Own roles: `POST /v1/roles/create`.',
+    ),
+    ...table(
+      ['role', 'for'],
+      BUILT_IN_ROLES.map(({ name, meaning }) => [`\`${name}\``, meaning]),
+    ),
+    ...table(['permission', ...holders.map(({ name }) => name)], rows),
   ];
 }
 

@@ -18,7 +18,7 @@ import {
 import { findTokenBySha256, type Token } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import { asIdentification } from '../store/base/request-unit.ts';
-import { type Actor, hashToken, isUsable } from './tokens.ts';
+import { type Actor, actorOfToken, hashToken, isUsable } from './tokens.ts';
 
 /** A working day. */
 const SESSION_MS = 12 * HOUR_MS;
@@ -72,9 +72,8 @@ export function createConsoleSessions(deps: {
     const now = clock.now();
     const found = await asIdentification(() => findConsoleSession(db, hashToken(text), now));
     if (found === null || !isUsable(found.token, now)) return null;
-    const { id, name, scope } = found.token;
-    deps.onUse?.(id, now);
-    return { actor: { id, name, scope }, expiresAt: found.expiresAt };
+    deps.onUse?.(found.token.id, now);
+    return { actor: actorOfToken(found.token), expiresAt: found.expiresAt };
   }
 
   return {
@@ -85,8 +84,7 @@ export function createConsoleSessions(deps: {
       if (token === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
       const expiresAt = now + SESSION_MS;
       const text = await store('session', token.id, now, expiresAt);
-      const { id, name, scope } = token;
-      return { text, actor: { id, name, scope }, expiresAt };
+      return { text, actor: actorOfToken(token), expiresAt };
     },
     async openLink(link) {
       const now = clock.now();

@@ -6,6 +6,7 @@
 import { assert, conflict, invalid, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
+import { isPermission, type Permission, type Permissions, SCOPE_PERMISSIONS } from '../core/permissions.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { TokenScope } from '../core/token-scopes.ts';
 import { recordSystemChanges, type SystemActor, type SystemChange } from '../store/access/system-changes.ts';
@@ -22,13 +23,15 @@ import {
 import type { Transaction } from '../store/base/database.ts';
 import { afterCommit } from '../store/base/request-unit.ts';
 import type { AccessContext } from './access-context.ts';
-import { hashToken, newTokenText } from './tokens.ts';
+import { refuseMore } from './given-permissions.ts';
+import { actorOfToken, hashToken, newTokenText } from './tokens.ts';
 
 export type { Token };
 
 interface NewToken {
   readonly name: string;
-  readonly scope: TokenScope;
+  /** Instead of a scope: a list of permissions. */
+  readonly scope: TokenScope | readonly Permission[];
   /** Null: it does not expire. */
   readonly expiresAt: Instant | null;
 }
@@ -39,9 +42,17 @@ export interface IssuedToken {
   readonly text: string;
 }
 
-/** Creates a token. Refuses an expiry in the past (`invalid`). */
-export function issueToken(deps: Pick<AccessContext, 'db' | 'clock'>, token: NewToken): Promise<IssuedToken> {
-  return deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
+/**
+ * Creates a token. Refuses an expiry in the past (`invalid`), and a permission that is not of the giver's
+ * (`forbidden`); null: the operator, who has all.
+ */
+export async function issueToken(
+  deps: Pick<AccessContext, 'db' | 'clock'>,
+  token: NewToken,
+  giver: Permissions | null = null,
+): Promise<IssuedToken> {
+  refuseMore(giver, permissionsOf(token.scope));
+  return await deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
 }
 
 async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<IssuedToken> {
@@ -77,18 +88,24 @@ export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
 
 /**
  * Replaces a token by a new one of the same name and scope, and revokes it. `expiresAt`: the expiry of the new one, by
- * default that of the old. Refuses the same as `revokeToken`, and a token that is revoked (`conflict`).
+ * default that of the old. Refuses the same as `revokeToken`, a token that is revoked (`conflict`), and one with more
+ * permissions than the giver has (`forbidden`).
  */
 export async function rotateToken(
   deps: AccessContext,
   id: string,
-  { expiresAt }: { readonly expiresAt: Instant | null | undefined },
+  {
+    expiresAt,
+    giver = null,
+  }: { readonly expiresAt: Instant | null | undefined; readonly giver?: Permissions | null },
 ): Promise<IssuedToken> {
   return deps.db.transaction(async (tx) => {
     const token = await managedToken(tx, id);
+    refuseMore(giver, actorOfToken(token).permissions);
     if (token.revokedAt !== null) throw conflict(`token ${id} is revoked`);
     const now = deps.clock.now();
-    const { name, scope } = token;
+    const { name } = token;
+    const scope = token.permissions === null ? token.scope : token.permissions.filter(isPermission);
     const end = expiresAt === undefined ? token.expiresAt : expiresAt;
     const issued = await issue(tx, now, { name, scope, expiresAt: end });
     await revokeStoredToken(tx, token, now);
@@ -98,6 +115,10 @@ export async function rotateToken(
     });
     return issued;
   });
+}
+
+function permissionsOf(scope: NewToken['scope']): Iterable<Permission> {
+  return typeof scope === 'string' ? SCOPE_PERMISSIONS[scope] : scope;
 }
 
 async function managedToken(tx: Transaction, id: string): Promise<Token> {
@@ -163,7 +184,8 @@ function tokenOf(text: string, { name, scope, expiresAt }: NewToken, now: Instan
     id: newId(),
     name,
     sha256: hashToken(text),
-    scope,
+    scope: typeof scope === 'string' ? scope : 'ingest',
+    permissions: typeof scope === 'string' ? null : [...new Set(scope)],
     origin: 'issued',
     createdAt: now,
     expiresAt,

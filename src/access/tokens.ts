@@ -6,6 +6,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
+import { isPermission, type Permissions, SCOPE_PERMISSIONS } from '../core/permissions.ts';
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { TokenScope } from '../core/token-scopes.ts';
 import { createPoll, ignoreFailure } from '../runtime/poll.ts';
@@ -19,7 +20,9 @@ import { createTokenLookup } from './token-lookup.ts';
 export interface Actor {
   readonly id: string;
   readonly name: string;
-  readonly scope: TokenScope;
+  /** Null: a token with a list of permissions. */
+  readonly scope: TokenScope | null;
+  readonly permissions: Permissions;
 }
 
 /**
@@ -62,7 +65,7 @@ export function createAuthenticator(deps: {
       const now = deps.clock.now();
       if (token === null || !isUsable(token, now)) return null;
       uses.note(token.id, now);
-      return { id: token.id, name: token.name, scope: token.scope };
+      return actorOfToken(token);
     },
     forget: lookup.forget,
     noteUse: uses.note,
@@ -70,6 +73,12 @@ export function createAuthenticator(deps: {
     flushUses: uses.flush,
     close: uses.close,
   };
+}
+
+/** The caller that the token identifies. */
+export function actorOfToken({ id, name, scope, permissions }: Token): Actor {
+  if (permissions === null) return { id, name, scope, permissions: SCOPE_PERMISSIONS[scope] };
+  return { id, name, scope: null, permissions: new Set(permissions.filter(isPermission)) };
 }
 
 /** Whether the token is neither revoked nor expired. */

@@ -64,7 +64,7 @@ describe('a session', () => {
     const refused = await create({ ...OWN, cookie });
     expect([refused.status, refused.text('message')]).toEqual([
       403,
-      'This needs a token of scope write; this one has scope read',
+      'This needs the permission customers:write, which a token of scope read does not have',
     ]);
   });
 

@@ -16,7 +16,9 @@ export interface Session {
 /** The session of an answer received just now; null if nobody is signed in. */
 export function sessionOf({ data, now }: Answer): Session | null {
   if (data === null) return null;
-  return { name: data.name, scope: data.scope, now, offsetMs: Date.parse(now) - Date.now() };
+  // A list of permissions is shown as the scope nearest to it; the API refuses the rest.
+  const scope = data.scope ?? (data.permissions.some((each) => each.endsWith(':write')) ? 'write' : 'read');
+  return { name: data.name, scope, now, offsetMs: Date.parse(now) - Date.now() };
 }
 
 const context = createContext<Session | null>(null);

@@ -24,6 +24,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/sandbox/, 'sandbox_clock'],
   [/webhooks/, 'webhook'],
   [/tokens/, 'token'],
+  [/roles/, 'role'],
   [/system\//, 'job'],
   [/contracts/, 'contract'],
   [/customers/, 'customer'],

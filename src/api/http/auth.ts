@@ -1,14 +1,15 @@
 /**
- * Authentication and authorization of requests: reads the Authorization header and compares scopes.
+ * Authentication and authorization of requests: reads the Authorization header and looks for the permission.
  *
- * Does not own: looking tokens up (`access/tokens.ts`).
+ * Does not own: looking tokens up (`access/tokens.ts`), which operation needs which (`permissions.ts`).
  */
 import type { Actor, Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
+import type { Permission } from '../../core/permissions.ts';
 import type { RouteScope } from './route.ts';
 
 /** The caller of a public route, with or without a token. */
-const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: 'read' };
+const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: null, permissions: new Set() };
 
 /**
  * Returns the caller: that of the token, or where no token is sent that of the session. Refuses a missing or invalid
@@ -38,11 +39,9 @@ function isEmpty(authorization: string | undefined): boolean {
   return /^(?:bearer)? *$/i.test(authorization ?? '');
 }
 
-/**
- * The refusal (403) of a caller whose scope does not cover the route, or null. `write` covers every route, `read` and
- * `ingest` only routes of that scope.
- */
-export function scopeRefusal(actor: Actor, scope: RouteScope): Refusal | null {
-  if (scope === 'public' || actor.scope === 'write' || actor.scope === scope) return null;
-  return new Refusal('forbidden', `This needs a token of scope ${scope}; this one has scope ${actor.scope}`);
+/** The refusal (403) of a caller who lacks the permission of the operation, by its name; null if there is none. */
+export function permissionRefusal({ scope, permissions }: Actor, needed: Permission | null): Refusal | null {
+  if (needed === null || permissions.has(needed)) return null;
+  const whose = scope === null ? 'which you do not have' : `which a token of scope ${scope} does not have`;
+  return new Refusal('forbidden', `This needs the permission ${needed}, ${whose}`);
 }

@@ -6,11 +6,14 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
+import { type Permission, SCOPE_PERMISSIONS } from '../../core/permissions.ts';
+import { TOKEN_SCOPES } from '../../core/token-scopes.ts';
 import { PARQUET_TYPE } from './answer-form.ts';
 import { errorBody } from './errors.ts';
 import { PATH_EXAMPLES, REQUEST_EXAMPLES } from './examples/request-examples.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { type RouteDefinition, type RouteScope, takesIdempotencyKey } from './route.ts';
+import { permissionOf } from './permissions.ts';
+import { type RouteDefinition, takesIdempotencyKey } from './route.ts';
 import { exampleOf } from './schema-example.ts';
 import { TAGS } from './tags.ts';
 import { withUnits } from './units.ts';
@@ -33,6 +36,8 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
+  /** The permission that the caller needs; null: none. */
+  readonly 'x-permission': Permission | null;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
@@ -77,7 +82,7 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API token of scope ingest, read or write.',
+          description: 'An API token, of scope ingest, read or write, or with a list of permissions.',
         },
       },
     },
@@ -119,11 +124,12 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
       description,
       csv === undefined ? undefined : CSV_OFFERED,
       parquet === undefined ? undefined : PARQUET_OFFERED,
-      tokenNeeded(scope),
+      permissionNeeded(definition),
     ]
       .filter((part) => part !== undefined)
       .join('\n\n'),
     tags,
+    'x-permission': permissionOf(definition),
     security: scope === 'public' ? [] : [{ token: [] }],
     parameters: [
       ...parametersOf(definition.params, 'path', components, { ...PATH_EXAMPLES, ...example?.params }),
@@ -160,11 +166,14 @@ const IDEMPOTENCY_KEY: Parameter = {
 const CSV_OFFERED = 'With `Accept: text/csv` the answer is a CSV file of all rows, without paging.';
 const PARQUET_OFFERED = `With \`Accept: ${PARQUET_TYPE}\` it is a Parquet file.`;
 
-function tokenNeeded(scope: RouteScope): string | undefined {
+function permissionNeeded(definition: RouteDefinition): string | undefined {
+  const { scope } = definition;
   if (scope === 'public') return undefined;
-  return scope === 'write'
-    ? 'Needs a token of scope `write`.'
-    : `Needs a token of scope \`${scope}\` or \`write\`.`;
+  const permission = permissionOf(definition);
+  if (permission === null) return 'Needs a token, or a session.';
+  const scopes = TOKEN_SCOPES.filter((each) => SCOPE_PERMISSIONS[each].has(permission));
+  const having = scopes.map((each) => `\`${each}\``).join(' or ');
+  return `Needs the permission \`${permission}\`, which a token of scope ${having} has.`;
 }
 
 function parametersOf(
@@ -192,7 +201,7 @@ function parametersOf(
 const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is invalid; the message names the field.',
   401: 'The token is missing or invalid.',
-  403: 'The token’s scope does not cover this operation.',
+  403: 'The caller lacks the permission of this operation, which the message names.',
   404: 'The object does not exist.',
   409: 'The request conflicts with existing data, such as a uniqueness key that was used before.',
   413: 'The request body is too large.',

@@ -16,13 +16,14 @@ import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts'
 import { streamedForm } from './answer-form.ts';
 import type { AnswerStreams } from './answer-streams.ts';
 import { AnswerWithHeaders } from './answer-with-headers.ts';
-import { identify, scopeRefusal } from './auth.ts';
+import { identify, permissionRefusal } from './auth.ts';
 import { type CountedAnswer, countedAnswer, sentInPieces } from './counted-answers.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
 import { IGNORED_HEADER, ignoredHeader, prefersLenient } from './ignored-header.ts';
 import type { MemoryBudget, MemoryShare } from './memory-budget.ts';
+import { permissionOf } from './permissions.ts';
 import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition, UncheckedInput } from './route.ts';
@@ -142,7 +143,7 @@ async function carriedOut(
   let sent: unknown;
   const keepsAnswer = !onlyReads(definition) || deps.changes?.isClosed() !== true;
   const recorded = { definition, context, request, actor, keepsAnswer, body: undefined, sent: () => sent };
-  const refusal = scopeRefusal(actor, definition.scope);
+  const refusal = permissionRefusal(actor, permissionOf(definition));
   if (refusal !== null) {
     await recordForbidden(deps.records, recorded);
     throw refusal;

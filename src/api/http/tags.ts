@@ -40,6 +40,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'Named schedules', description: 'Your own JSON values over time.' },
   { name: 'Audit log', description: 'Who changed what, and when.' },
   { name: 'Tokens', description: 'Who may call the API.' },
+  { name: 'People', description: 'Who may sign in to the console, and with which role.' },
   { name: 'Console', description: 'The session of the web console.' },
   { name: 'Sandbox', description: 'A clock that you move, for tests.' },
   { name: 'Service', description: 'Health, metrics, and this reference.' },

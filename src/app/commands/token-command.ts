@@ -12,6 +12,7 @@ import {
   rotateToken,
   type Token,
 } from '../../access/manage-tokens.ts';
+import { actorOfToken } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -144,7 +145,12 @@ async function audited<Result>(
 
 function issuedLine(what: string, { token, text }: IssuedToken, kept = ''): string {
   const end = token.expiresAt === null ? '' : `, until ${formatInstant(token.expiresAt)}`;
-  return `${what} ${JSON.stringify(token.name)} of scope ${token.scope}${end}${kept}, shown only this once: ${text}`;
+  return `${what} ${JSON.stringify(token.name)} of scope ${scopeText(token)}${end}${kept}, shown only this once: ${text}`;
+}
+
+/** `list` for a token with a list of permissions, which `--json` shows. */
+function scopeText({ scope, permissions }: Token): string {
+  return permissions === null ? scope : 'list';
 }
 
 function issuedJson({ token, text }: IssuedToken): string {
@@ -152,12 +158,15 @@ function issuedJson({ token, text }: IssuedToken): string {
 }
 
 /** With the names of `GET /v1/tokens`. */
-function tokenJson({ id, name, scope, origin, createdAt, expiresAt, revokedAt, lastUsedAt }: Token) {
+function tokenJson(token: Token) {
+  const { id, name, origin, createdAt, expiresAt, revokedAt, lastUsedAt } = token;
+  const { scope, permissions } = actorOfToken(token);
   const at = (instant: Instant | null) => (instant === null ? null : formatInstant(instant));
   return {
     id,
     name,
     scope,
+    permissions: [...permissions],
     origin,
     created_at: formatInstant(createdAt),
     expires_at: at(expiresAt),
@@ -189,7 +198,7 @@ async function listing({ db, clock }: AccessContext, json: boolean): Promise<str
 
 function tokenLine(token: Token, now: Instant): string {
   const used = token.lastUsedAt === null ? 'never used' : `last used ${formatInstant(token.lastUsedAt)}`;
-  return `${token.id}  ${token.scope.padEnd(6)}  ${stateOf(token, now)}  ${used}  ${JSON.stringify(token.name)}`;
+  return `${token.id}  ${scopeText(token).padEnd(6)}  ${stateOf(token, now)}  ${used}  ${JSON.stringify(token.name)}`;
 }
 
 function stateOf({ revokedAt, expiresAt, origin }: Token, now: Instant): string {

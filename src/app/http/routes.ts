@@ -42,6 +42,7 @@ import { packageRoutes } from '../../api/routes/packages/routes.ts';
 import { deliveryRoutes } from '../../api/routes/payments/delivery-routes.ts';
 import { reconcileProvidersRoute } from '../../api/routes/payments/reconcile-route.ts';
 import { stripeRoutes } from '../../api/routes/payments/stripe-routes.ts';
+import { roleRoutes } from '../../api/routes/people/role-routes.ts';
 import { emptyListRoutes } from '../../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../../api/routes/products/routes.ts';
 import { rateRoutes } from '../../api/routes/rate-cards/rate-routes.ts';
@@ -114,6 +115,7 @@ export function everyRoute(deps: RouteContext): RouteDefinition[] {
     ...dashboardDataRoutes(deps),
     ...systemRoutes(deps),
     networkServicesRoute(deps.networkServices),
+    ...roleRoutes(deps),
     ...tokenRoutes(deps),
     ...notificationRoutes(deps),
     ...webhookRoutes(deps),

@@ -13,6 +13,9 @@ export const auditLog = pgTable(
     at: instant('at').notNull(),
     actorId: text('actor_id').notNull(),
     actorName: text('actor_name').notNull(),
+    /** Of a person, at that time. */
+    actorEmail: text('actor_email'),
+    actorRole: text('actor_role'),
     requestId: text('request_id').notNull(),
     ip: text('ip'),
     userAgent: text('user_agent'),
@@ -25,6 +28,7 @@ export const auditLog = pgTable(
   },
   (table) => [
     index('audit_log_recorded_at').on(table.recordedAt, table.id),
+    index('audit_log_actor').on(table.actorId, table.recordedAt, table.id),
     index('audit_log_resource').on(table.resourceType, table.resourceId, table.recordedAt, table.id),
   ],
 );

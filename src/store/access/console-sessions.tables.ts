@@ -18,6 +18,10 @@ export const consoleSessions = pgTable(
     kind: text('kind', { enum: ['link', 'session'] }).notNull(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
+    /** Up to a minute late; null: not since its beginning. */
+    lastSeenAt: instant('last_seen_at'),
+    ip: text('ip'),
+    userAgent: text('user_agent'),
   },
   (table) => [
     unique('console_sessions_sha256_unique').on(table.sha256),

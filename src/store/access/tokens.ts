@@ -19,6 +19,8 @@ export interface Token {
   /** Lower-case hex. */
   readonly sha256: string;
   readonly scope: TokenScope;
+  /** Null: those of its scope. With a list, the scope means nothing. */
+  readonly permissions: readonly string[] | null;
   readonly origin: TokenOrigin;
   readonly createdAt: Instant;
   /** Valid before this instant; null: without an end. */
@@ -75,7 +77,7 @@ export async function listTokens(db: Database | Transaction, page: PageRequest):
 export async function createToken(db: Database | Transaction, token: Token): Promise<boolean> {
   const rows = await db
     .insert(tokens)
-    .values(token)
+    .values(rowOf(token))
     .onConflictDoNothing({ target: tokens.sha256 })
     .returning({ id: tokens.id });
   return rows.length > 0;
@@ -88,7 +90,7 @@ export async function createToken(db: Database | Transaction, token: Token): Pro
 export async function keepConfiguredToken(tx: Transaction, token: Token): Promise<string | null> {
   const [row] = await tx
     .insert(tokens)
-    .values(token)
+    .values(rowOf(token))
     .onConflictDoUpdate({
       target: tokens.sha256,
       set: { revokedAt: null },
@@ -120,6 +122,11 @@ export async function revokeFormerConfiguredTokens(
     .returning({ id: tokens.id, sha256: tokens.sha256 });
   for (const { sha256 } of rows) await announce(tx, sha256);
   return rows.map(({ id }) => id);
+}
+
+/** Drizzle writes lists that may be changed. */
+function rowOf(token: Token) {
+  return { ...token, permissions: token.permissions === null ? null : [...token.permissions] };
 }
 
 async function announce(tx: Transaction, sha256: string): Promise<void> {

@@ -45,6 +45,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
 
         'retryJob',
       ],
+      ...['createRole', 'archiveRole', 'listRoles'],
       ...['revokeToken', 'rotateToken', 'rotateWebhookSecret', 'saveQuery', 'setBillableStatus'],
       ...[
         'setCustomerName',

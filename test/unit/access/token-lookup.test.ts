@@ -13,6 +13,7 @@ const token: Token = {
   name: 'ci',
   sha256: 'known',
   scope: 'ingest',
+  permissions: null,
   origin: 'issued',
   createdAt: 0,
   expiresAt: null,

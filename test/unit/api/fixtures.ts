@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Authenticate } from '../../../src/access/tokens.ts';
 import type { RouteDefinition } from '../../../src/api/http/route.ts';
 import { type App, type AppParts, createApp } from '../../../src/app/http/http-app.ts';
+import { SCOPE_PERMISSIONS } from '../../../src/core/permissions.ts';
 import type { TokenScope } from '../../../src/core/token-scopes.ts';
 import { type ApiClient, createApiClient } from '../../support/api-client.ts';
 
@@ -11,7 +12,9 @@ const SCOPES: Readonly<Record<string, TokenScope>> = { reader: 'read', writer: '
 
 const authenticate: Authenticate = async (token) => {
   const scope = SCOPES[token];
-  return scope === undefined ? null : { id: token, name: token, scope };
+  return scope === undefined
+    ? null
+    : { id: token, name: token, scope, permissions: SCOPE_PERMISSIONS[scope] };
 };
 
 export interface TestApp extends App {

@@ -40,6 +40,8 @@ const messages: RequestExamples = {
 
 const service: RequestExamples = {
   createToken: { body: { name: 'Gateway', scope: 'ingest' } },
+  createRole: { body: { name: 'auditor', permissions: ['invoices:read', 'settings:read'] } },
+  archiveRole: { body: { name: 'auditor' } },
   revokeToken: { body: { id: ids.token } },
   rotateToken: { body: { id: ids.token } },
   signIn: { body: { token: EXAMPLE_TOKEN } },

@@ -4,7 +4,9 @@
  * These routes read and set a cookie, so they see the HTTP request, which other routes do not.
  */
 import { z } from 'zod';
+import type { OpenSession } from '../../../access/console-sessions.ts';
 import { Refusal } from '../../../core/errors.ts';
+import { PERMISSIONS } from '../../../core/permissions.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import { AnswerWithHeaders } from '../../http/answer-with-headers.ts';
@@ -18,7 +20,7 @@ import {
   sessionOf,
   sessionText,
 } from '../../http/session.ts';
-import { noted } from '../../wire/description.ts';
+import { list, noted, nullable } from '../../wire/description.ts';
 import { timestamp } from '../../wire/fields.ts';
 import { anyText, instant, oneOf } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
@@ -28,12 +30,18 @@ const session = record(
   {
     actor: beside({
       name: noted('The name of the token that started the session.', anyText),
-      scope: oneOf(TOKEN_SCOPES),
+      scope: noted('Null: a token with a list of permissions.', nullable(oneOf(TOKEN_SCOPES))),
+      permissions: noted('What the session may do.', list(oneOf(PERMISSIONS))),
     }),
     expiresAt: instant,
   },
   { id: { answered: 'ConsoleSession' } },
 );
+
+/** The permissions of its actor as a list. */
+function shown({ actor, expiresAt }: OpenSession) {
+  return { actor: { ...actor, permissions: [...actor.permissions] }, expiresAt };
+}
 
 const sessionAnswer = z.object({
   data: session.output.nullable().meta({ description: 'Null if there is no session.' }),
@@ -82,7 +90,7 @@ function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   } as const;
   return definitionOf(own, undefined, async ({ http }) => {
     const found = await sessionOf(http, sessions);
-    return { data: found === null ? null : session.write(found), now: formatInstant(clock.now()) };
+    return { data: found === null ? null : session.write(shown(found)), now: formatInstant(clock.now()) };
   });
 }
 
@@ -107,7 +115,7 @@ function signInRoute({ sessions, clock }: RouteContext): RouteDefinition {
     const former = sessionText(http);
     if (former !== null) await sessions.signOut(former);
     return new AnswerWithHeaders(
-      { data: session.write(begun), now: formatInstant(now) },
+      { data: session.write(shown(begun)), now: formatInstant(now) },
       { 'set-cookie': sessionCookie(http, begun.text, begun.expiresAt - now) },
     );
   });

@@ -1,9 +1,17 @@
-/** API tokens. All of it needs scope `write`: managing tokens amounts to all rights. */
+/** API tokens. Nobody gives out a permission by a token that he does not have. */
 import { z } from 'zod';
-import { issueToken, listTokens, revokeToken, rotateToken } from '../../../access/manage-tokens.ts';
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  type Token,
+} from '../../../access/manage-tokens.ts';
+import { actorOfToken } from '../../../access/tokens.ts';
+import { PERMISSIONS } from '../../../core/permissions.ts';
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { byHand, noted, nullable } from '../../wire/description.ts';
+import { byHand, list, noted, nullable } from '../../wire/description.ts';
 import { endTimestamp, uuid } from '../../wire/fields.ts';
 import { anyText, id, instant, oneOf } from '../../wire/kinds.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
@@ -15,7 +23,8 @@ const expiresAt = endTimestamp.nullish().meta({ description: 'The token works be
 const tokenFields = {
   id,
   name: anyText,
-  scope: oneOf(TOKEN_SCOPES),
+  scope: noted('Null: a token with a list of permissions.', nullable(oneOf(TOKEN_SCOPES))),
+  permissions: noted('Those of its scope, or of its list.', list(oneOf(PERMISSIONS))),
   origin: noted(
     '`api_token`: the token of the variable API_TOKEN, which is valid while the variable is set.',
     byHand(z.enum(['issued', 'api_token'])),
@@ -37,6 +46,12 @@ const issuedAnswer = z.object({ data: issuedToken.output });
 
 const tags = ['Tokens'];
 
+/** With the permissions that its scope or its list gives. */
+function shown(stored: Token) {
+  const { scope, permissions } = actorOfToken(stored);
+  return { ...stored, scope, permissions: [...permissions] };
+}
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
   return [
@@ -52,7 +67,9 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       response: pageOf(token.output),
       async handler({ query }) {
         await deps.flushTokenUses();
-        return pageToWire(await listTokens(deps, pageRequest(query)), token.write);
+        return pageToWire(await listTokens(deps, pageRequest(query)), (each: Token) =>
+          token.write(shown(each)),
+        );
       },
     }),
     route({
@@ -61,21 +78,29 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       operationId: 'createToken',
       summary: 'Create an API token',
       description:
-        'Scopes: `ingest` sends usage events, `read` covers every operation that only reads, `write` covers everything.',
+        'Scopes: `ingest` sends usage events, `read` covers every operation that only reads, `write` covers everything. A list of permissions instead covers their operations; the caller needs each of them too.',
       tags,
       scope: 'write',
       answersSecret: true,
       body: z
         .strictObject({
           name: z.string().min(1).max(TOKEN_NAME_LENGTH_MAX),
-          scope: z.enum(TOKEN_SCOPES),
+          scope: z.enum(TOKEN_SCOPES).optional(),
+          permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).optional(),
           expires_at: expiresAt,
+        })
+        .superRefine(({ scope, permissions }, context) => {
+          if ((scope === undefined) !== (permissions === undefined)) return;
+          const message =
+            scope === undefined ? 'is required, or permissions' : 'must not be combined with permissions';
+          context.addIssue({ code: 'custom', path: ['scope'], message });
         })
         .meta({ id: 'CreateToken' }),
       response: issuedAnswer,
-      async handler({ body: { name, scope, expires_at } }) {
-        const issued = await issueToken(deps, { name, scope, expiresAt: expires_at ?? null });
-        return { data: issuedToken.write({ ...issued.token, token: issued.text }) };
+      async handler({ body: { name, scope, permissions = [], expires_at }, actor }) {
+        const wanted = { name, scope: scope ?? permissions, expiresAt: expires_at ?? null };
+        const issued = await issueToken(deps, wanted, actor.permissions);
+        return { data: issuedToken.write({ ...shown(issued.token), token: issued.text }) };
       },
     }),
     route({
@@ -90,7 +115,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ id: uuid }).meta({ id: 'RevokeToken' }),
       response: z.object({ data: token.output }),
       errors: [404, 409],
-      handler: async ({ body }) => ({ data: token.write(await revokeToken(deps, body.id)) }),
+      handler: async ({ body }) => ({ data: token.write(shown(await revokeToken(deps, body.id))) }),
     }),
     route({
       method: 'post',
@@ -105,9 +130,10 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ id: uuid, expires_at: expiresAt }).meta({ id: 'RotateToken' }),
       response: issuedAnswer,
       errors: [404, 409],
-      async handler({ body }) {
-        const issued = await rotateToken(deps, body.id, { expiresAt: body.expires_at });
-        return { data: issuedToken.write({ ...issued.token, token: issued.text }) };
+      async handler({ body, actor }) {
+        const { permissions: giver } = actor;
+        const issued = await rotateToken(deps, body.id, { expiresAt: body.expires_at, giver });
+        return { data: issuedToken.write({ ...shown(issued.token), token: issued.text }) };
       },
     }),
   ];

@@ -127,17 +127,22 @@ describe('the OpenAPI document', () => {
   });
 
   it.each([
-    ['ingest', 'Needs a token of scope `ingest` or `write`.'],
-    ['read', 'Needs a token of scope `read` or `write`.'],
-    ['write', 'Needs a token of scope `write`.'],
-    ['public', ''],
+    ['ingest', 'Needs the permission `ingest:write`, which a token of scope `ingest` or `write` has.'],
+    ['listCustomers', 'Needs the permission `customers:read`, which a token of scope `read` or `write` has.'],
+    ['createToken', 'Needs the permission `tokens:write`, which a token of scope `write` has.'],
   ] as const)(
-    'the OpenAPI document names each scope that may call an operation of scope %s once',
-    (scope, sentence) => {
-      const { paths } = openApiDocument([{ ...listThings, scope }], '1');
+    'the OpenAPI document names the permission of an operation and the scopes that have it: %s',
+    (operationId, sentence) => {
+      const { paths } = openApiDocument([{ ...listThings, operationId }], '1');
       expect(paths[listThings.path]?.post?.description).toBe(sentence);
+      expect(sentence).toContain(paths[listThings.path]?.post?.['x-permission']);
     },
   );
+
+  it('the OpenAPI document has no permission for a public operation', () => {
+    const { paths } = openApiDocument([{ ...listThings, scope: 'public' }], '1');
+    expect(paths[listThings.path]?.post).toMatchObject({ description: '', 'x-permission': null });
+  });
 
   it('the OpenAPI document cannot be built from two different schemas with one id', () => {
     const other = {
