@@ -18,7 +18,7 @@ import type { AccessContext } from './access-context.ts';
 import { refuseMore } from './given-permissions.ts';
 
 /** More than a company has kinds of work. */
-export const ROLES_MAX = 100;
+const ROLES_MAX = 100;
 
 export interface Role {
   readonly name: string;
@@ -38,7 +38,7 @@ export async function listRoles({ db }: { readonly db: Database | Transaction })
 }
 
 /**
- * Creates a role. Refuses a name that is or was in use, more than `ROLES_MAX` roles (`conflict`), and a permission that
+ * Creates a role. Refuses a name that is or was in use, more roles than there may be (`conflict`), and a permission that
  * the giver does not have (`forbidden`).
  */
 export async function createRole(

@@ -5,7 +5,7 @@
  */
 import type { TokenScope } from './token-scopes.ts';
 
-export const RESOURCES = [
+const RESOURCES = [
   ...([
     'invoices',
     'contracts',
@@ -34,8 +34,6 @@ export function isPermission(text: string): text is Permission {
 
 export type Permissions = ReadonlySet<Permission>;
 
-export const ALL_PERMISSIONS: Permissions = new Set(PERMISSIONS);
-
 /** Webhooks, tokens and people are read by those alone who may change them: a token of scope `read` never could. */
 const NOT_BY_SCOPE_READ = new Set<Permission>(['webhooks:read', 'tokens:read', 'people:read']);
 
@@ -45,7 +43,7 @@ const readsOf = (...left: readonly Permission[]): Permission[] =>
 export const SCOPE_PERMISSIONS: Readonly<Record<TokenScope, Permissions>> = {
   ingest: new Set<Permission>(['ingest:write', 'holds:write']),
   read: new Set(readsOf(...NOT_BY_SCOPE_READ)),
-  write: ALL_PERMISSIONS,
+  write: new Set(PERMISSIONS),
 };
 
 interface BuiltInRole {

@@ -7,8 +7,8 @@
 import type { Permission } from '../../core/permissions.ts';
 import type { RouteFacts } from './route.ts';
 
-/** Operations of whoever is known: they concern the caller alone, or check by themselves what they show of others. */
-export const OF_ANY_CALLER: readonly string[] = [];
+/** Operations that need a token or a session only: they concern the caller, or check by themselves what they show of others. */
+const OF_ANY_CALLER: readonly string[] = [];
 
 const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   'customers:read': [
@@ -105,7 +105,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   'invoices:read': [
     ...['listInvoices', 'listInvoiceBreakdowns', 'getInvoice', 'listIssuedInvoices', 'countIssuedInvoices'],
     ...['listCosts', 'listRevenue', 'listLateUsage', 'readMonthEnd', 'listSpendBreakdowns', 'getInvoicePdf'],
-    ...['explainInvoice', 'reconcileInvoices', 'getEmbeddableDashboardUrl'],
+    ...['explainInvoice', 'readInvoiceChange', 'reconcileInvoices', 'getEmbeddableDashboardUrl'],
   ],
   'invoices:write': [
     ...[
@@ -156,7 +156,7 @@ const UNDECIDED = { read: 'settings:read', write: 'settings:write', ingest: 'ing
 /** Operations with a row of the table; for the tests. */
 export const DECIDED_OPERATIONS: ReadonlySet<string> = new Set([...BY_OPERATION.keys(), ...OF_ANY_CALLER]);
 
-/** The permission that an operation needs; null for a public one, and for one of whoever is known. */
+/** The permission that an operation needs; null for a public one, and for one that every token may call. */
 export function permissionOf({
   operationId,
   scope,

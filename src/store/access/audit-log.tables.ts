@@ -13,7 +13,7 @@ export const auditLog = pgTable(
     at: instant('at').notNull(),
     actorId: text('actor_id').notNull(),
     actorName: text('actor_name').notNull(),
-    /** Of a person, at that time. */
+    /** A person’s address and roles at that time. */
     actorEmail: text('actor_email'),
     actorRole: text('actor_role'),
     requestId: text('request_id').notNull(),

@@ -47,7 +47,7 @@ export const passkeys = pgTable(
     credentialId: text('credential_id').notNull(),
     /** COSE, base64url. */
     publicKey: text('public_key').notNull(),
-    /** Of signatures; many passkeys keep it at 0. */
+    /** Counts signatures; many passkeys keep it at 0. */
     counter: bigint('counter', { mode: 'number' }).notNull(),
     transports: text('transports').array().notNull(),
     createdAt: instant('created_at').notNull(),

@@ -11,11 +11,11 @@ import type { RouteContext } from '../route-context.ts';
 const tags = ['People'];
 
 /** Names stand in settings and on command lines, so they have no blanks, commas or equals signs. */
-export const roleName = z
+const roleName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,62}$/, 'must be 1 to 63 letters, digits, dots, dashes or underscores');
 
-export const permission = z.enum(PERMISSIONS);
+const permission = z.enum(PERMISSIONS);
 
 const role = record(
   {

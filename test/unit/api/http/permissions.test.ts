@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { everyRouteOfApp } from '../../../../scripts/reference/every-route.ts';
+import { permissionsOfRoles } from '../../../../src/access/roles.ts';
 import { DECIDED_OPERATIONS, permissionOf } from '../../../../src/api/http/permissions.ts';
 import {
   BUILT_IN_ROLES,
@@ -37,6 +38,18 @@ describe('permissions of operations', () => {
       return needed !== null && needed.endsWith(':read') !== reads;
     });
     expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+describe('roles of a person', () => {
+  const auditor = { name: 'auditor', permissions: ['settings:read'], createdAt: 0, archivedAt: null };
+
+  it('several roles are united, and an archived or unknown role gives nothing', () => {
+    const of = (names: string[], archivedAt: number | null = null) =>
+      permissionsOfRoles(names, [{ ...auditor, archivedAt }]);
+    expect([...of(['auditor'])]).toEqual(['settings:read']);
+    expect(of(['auditor', 'support']).has('deliveries:write')).toBe(true);
+    expect([...of(['auditor', 'nobody'], 1)]).toEqual([]);
   });
 });
 
