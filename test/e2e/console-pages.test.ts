@@ -321,7 +321,9 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
       'This needs a token of scope write; this one has scope read',
     ]);
     await page.goto(`${service.url}/console/system?view=tokens`);
-    await page.getByText('This needs the permission tokens:read, which a token of scope read does not have (403)').waitFor();
+    await page
+      .getByText('This needs the permission tokens:read, which a token of scope read does not have (403)')
+      .waitFor();
   });
 
   it('the console on the demo’s data says that it waits, why an answer failed, and asks again', async () => {
