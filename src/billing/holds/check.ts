@@ -1,5 +1,5 @@
 /**
- * Whether something may be used now, from the numbers that holds are granted from. Holds nothing
+ * Answers whether usage is allowed now, from the numbers that holds are granted from. Creates no hold
  * (docs/explanation/holds.md, "Check").
  */
 import type { Decimal } from '../../core/decimal.ts';
@@ -23,7 +23,7 @@ import { type Freshness, freshnessOf } from './reserve.ts';
 export interface CheckRequest {
   /** Id or ingest alias. */
   readonly customerRef: string;
-  /** Instead of an event type. */
+  /** Alternative to an event type. */
   readonly productId: string | null;
   readonly eventType: string | null;
   /** JSON, with the digits as they were sent. */
@@ -32,22 +32,22 @@ export interface CheckRequest {
 }
 
 export interface CheckAnswer {
-  /** Null: it is allowed. */
+  /** Null: allowed. */
   readonly reason: NotCharged | 'balance' | 'spend_limit' | 'customer_not_found' | null;
-  /** Null where it has no price. */
+  /** Null: no price. */
   readonly creditTypeName: string | null;
   readonly creditTypeId: string | null;
   readonly standing: Standing | null;
 }
 
-/** How old an answer may be that a client keeps, and beside other processes the evaluation of a new one. */
+/** The age up to which clients may cache an answer, and with other processes the maximum age of an evaluation. */
 export const CHECK_AGE_SECONDS = 1;
 const ATTEMPTS_MAX = 5;
-/** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
+/** The number of evaluations that confirm a refusal if usage has arrived since the last one. */
 const CONFIRMED_MAX = 2;
 
 interface Parts extends HoldParts {
-  /** The accounts of these customers as they are now. */
+  /** The present accounts of these customers. */
   readAccounts(customerIds: readonly string[]): Promise<readonly AccountSeen[]>;
 }
 
@@ -68,7 +68,7 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
       const { family } = current;
       const isInDoubt = answer.standing?.reason != null && attempt < CONFIRMED_MAX && family.hasStoredUsage();
       if (!isInDoubt) return answer;
-      // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
+      // Usage since the evaluation is priced conservatively; that alone refuses nobody.
       await deps.families.renew(family, performance.now());
     }
     throw new Refusal('unavailable', 'what the answer depends on keeps changing: try again in a moment');
@@ -89,7 +89,7 @@ interface Current {
   readonly family: HoldFamily;
 }
 
-/** The family of a customer, as everything is that was answered before. Null: no customer can hold under this name. */
+/** The family of a customer, including everything that was answered before. Null: no customer can hold under this name. */
 async function currentFamily(
   { families, writer, readAccounts: read, clock, isShared }: Parts,
   customerRef: string,
@@ -100,7 +100,7 @@ async function currentFamily(
   const { family } = found;
   if (!family.isValidAt(clock.now(), since)) {
     await families.renew(family, since);
-    // Its customer may be archived or erased, or have other names now.
+    // The customer may have been archived, erased or renamed.
     if ((await families.find(customerRef))?.family !== family) return 'again';
   }
   if (hasEnded(family, clock.now())) await writer.endOver(family);
@@ -108,13 +108,13 @@ async function currentFamily(
   const seen = await read(evaluated.customerIds);
   if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
   if (family.isAsSeen(seen, { isShared, needsPrices })) return found;
-  // Holds of other processes are read again, those of this one are known.
+  // Only holds of other processes have to be read.
   if (isShared) family.send({ kind: 'overtaken' });
   await families.renew(family, performance.now());
   return 'again';
 }
 
-/** Nothing waits between what is found and what it is judged by. */
+/** Synchronous, so that nothing changes between reading the state and deciding. */
 async function judged(
   { db, nameOf }: Parts,
   { customerId, family }: Current,
@@ -140,7 +140,7 @@ function refused(reason: NotCharged | 'customer_not_found'): CheckAnswer {
   return { reason, standing: null, creditTypeId: null, creditTypeName: null };
 }
 
-/** Refuses an id of nothing (`not_found`). */
+/** Refuses an unknown id (`not_found`). */
 async function reasonOfUnknown(db: Database, productId: string): Promise<NotCharged> {
   if ((await findProduct(db, productId)) === null)
     throw namesNothing(['productId'], `product ${productId} not found`);

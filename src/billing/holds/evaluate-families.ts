@@ -1,6 +1,6 @@
 /**
- * The state that holds are granted from (docs/explanation/holds.md, "The state"): the drafts of customers, and of all
- * that share their balances, computed as those of thresholds are, with what they leave of balances and limits. Many
+ * The state that holds are granted from (docs/explanation/holds.md, "The state"): the drafts of customers and of all
+ * customers who share their balances, computed as for thresholds, and the amounts left of balances and limits. Many
  * families are read and computed together.
  */
 import { assert } from '../../core/errors.ts';
@@ -27,18 +27,18 @@ export interface EvaluatedFamily extends ComputedFamily {
   readonly seen: readonly AccountSeen[];
   /** Active ones, as of `seen`. */
   readonly holds: readonly Hold[];
-  /** Rates, periods and balances begin and end on full hours: it holds for one. */
+  /** Rates, periods and balances begin and end on full hours, so an evaluation is valid for one hour. */
   readonly validFrom: Instant;
   readonly validUntil: Instant;
 }
 
-/** More contracts are not computed together: they may take seconds, for which the other families would wait. */
+/** More contracts are not computed together: they may take seconds, and the other families would wait. */
 const CONTRACTS_TOGETHER_MAX = 500;
 
 type Members = Pick<EvaluatedFamily, 'customerIds' | 'customerOf'>;
 type Found = Pick<EvaluatedFamily, 'customerIds' | 'customerOf' | 'seen' | 'holds'>;
 
-/** By customer: who belongs to its family, without an evaluation. From then on its usage can be noticed. */
+/** By customer: the members of its family, without an evaluation. From then on its usage can be watched. */
 export async function unevaluatedFamilies(
   db: Database,
   customerIds: readonly string[],
@@ -65,8 +65,8 @@ export async function unevaluatedFamilies(
 }
 
 /**
- * The families of these customers, by customer. Counts all events that were acknowledged before. Where a group fails, it is
- * divided, and in the end each is evaluated alone: its error is then the answer.
+ * The families of these customers, by customer. Counts all events that were acknowledged before. A group that fails is
+ * divided until each family is evaluated alone; its error is then the result.
  */
 export async function evaluateFamilies(
   deps: BillingContext,
@@ -97,7 +97,7 @@ async function evaluatedAlone(deps: BillingContext, customerId: string): Promise
   }
 }
 
-/** Without those that have to be evaluated alone. Null: it is not known which one has failed. */
+/** Without families that have to be evaluated alone. Null: the failed family is unknown. */
 async function evaluatedTogether(
   deps: BillingContext,
   customerIds: readonly string[],
@@ -109,7 +109,7 @@ async function evaluatedTogether(
   }
 }
 
-/** Null: they have too many contracts to be evaluated together. */
+/** Null: too many contracts to evaluate together. */
 async function evaluate(
   deps: BillingContext,
   customerIds: readonly string[],
@@ -119,7 +119,7 @@ async function evaluate(
   const read = await inSnapshot(deps.db, (db) => readFamilies({ ...deps, db }, customerIds, now));
   if (read === null) return null;
   const { plan, families } = read;
-  // Two of the customers may be of one family.
+  // Two of the customers may belong to one family.
   const distinct = [
     ...new Map([...families.values()].map((family) => [family.customerIds[0], family])).values(),
   ];
@@ -180,7 +180,7 @@ function membersOf(
   );
 }
 
-/** By customer: the names under which its events come. Without archived customers. */
+/** By customer: its id and ingest aliases. Without archived customers. */
 async function namesOf(db: Transaction, customerIds: readonly string[]): Promise<Map<string, string[]>> {
   const active = await activeAmong(db, customerIds);
   const refs = await customerRefs(db, active);

@@ -1,6 +1,6 @@
 /**
- * Evaluates families in groups: those that arrive while the places are taken wait, and the next group is of all that wait, up
- * to a limit. So one that arrives alone is evaluated at once, and a thousand together share their statements.
+ * Evaluates families in groups. Requests that arrive while all places are busy wait, and the next group takes all that wait,
+ * up to a limit: a single request is evaluated at once, and a thousand share their statements.
  */
 import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
@@ -11,22 +11,22 @@ import type { HoldFamily } from './hold-family.ts';
 
 export interface Evaluation {
   readonly evaluated: EvaluatedFamily;
-  /** In milliseconds of this process: it has seen everything that was answered before. */
+  /** Milliseconds of this process. The evaluation has seen everything that was answered before. */
   readonly begunAt: number;
-  /** The ids of the pending usage that was on disk then. */
+  /** The ids of the pending usage that was on disk when the evaluation began. */
   readonly counted: readonly string[];
 }
 
 export interface Evaluations {
-  /** At present, for a request that waits. Refuses as `overloaded` where too many wait. */
+  /** As of now, for a request that waits. Refuses as `overloaded` if too many wait. */
   evaluate(family: HoldFamily): Promise<Evaluation>;
   /**
-   * Together, when no request waits for an evaluation. `at`: as of a full hour in the future; null: at present. Answers null
-   * for those that are given up meanwhile.
+   * Evaluates the families as one group once no request waits. `at`: as of a full hour in the future; null: as of now.
+   * Resolves with null for a family whose evaluation was canceled.
    */
-  evaluateLater(families: readonly HoldFamily[], at: Instant | null): Promise<Evaluation | null>[];
-  /** Unless its evaluation for later has begun. */
-  giveUpLater(family: HoldFamily): void;
+  evaluateDeferred(families: readonly HoldFamily[], at: Instant | null): Promise<Evaluation | null>[];
+  /** Cancels the deferred evaluation of the family, unless it has begun. */
+  cancelDeferred(family: HoldFamily): void;
 }
 
 interface Waiting {
@@ -36,22 +36,22 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Groups at once: each reads in both stores while another one is computed. */
+/** Concurrent groups: one reads both stores while another is computed. */
 const GROUPS_MAX = 3;
 const FAMILIES_MAX = 50;
 /** Customers in the families of a group, unless one family alone has more. */
 const CUSTOMERS_MAX = 200;
-/** After a start all may be asked for at once. */
+/** After a start, requests for all customers may arrive at once. */
 export const WAITING_MAX = 10_000;
 
 interface EvaluationContext extends BillingContext {
-  /** Seconds of a group. */
+  /** Observes the duration of a group in seconds. */
   evaluated(seconds: number): void;
 }
 
 export function createEvaluations(deps: EvaluationContext): Evaluations {
   let waiting: Waiting[] = [];
-  let later: (readonly Waiting[])[] = [];
+  let deferred: (readonly Waiting[])[] = [];
   let running = 0;
 
   function begin(): void {
@@ -64,10 +64,10 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
     }
   }
 
-  /** Requests that wait for an answer are first. */
+  /** Requests that wait for an answer precede deferred evaluations. */
   function nextGroup(): readonly Waiting[] {
     if (running >= GROUPS_MAX) return [];
-    if (waiting.length === 0) return running < GROUPS_MAX - 1 ? (later.shift() ?? []) : [];
+    if (waiting.length === 0) return running < GROUPS_MAX - 1 ? (deferred.shift() ?? []) : [];
     const size = groupSize(waiting);
     const group = waiting.slice(0, size);
     waiting = waiting.slice(size);
@@ -83,13 +83,13 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
           return;
         }
         const answered = (evaluation: Evaluation | null) => {
-          assert(evaluation !== null, 'only what is for later is given up');
+          assert(evaluation !== null, 'only deferred evaluations are canceled');
           resolve(evaluation);
         };
         waiting.push({ family, at: null, resolve: answered, reject });
         withoutRequest(() => setImmediate(begin));
       }),
-    evaluateLater(families, at) {
+    evaluateDeferred(families, at) {
       const group: Waiting[] = [];
       const answers = families.map(
         (family) =>
@@ -97,20 +97,20 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
             group.push({ family, at, resolve, reject });
           }),
       );
-      if (group.length > 0) later.push(group);
+      if (group.length > 0) deferred.push(group);
       withoutRequest(() => setImmediate(begin));
       return answers;
     },
-    giveUpLater(family) {
-      for (const { resolve } of later.flat().filter((one) => one.family === family)) resolve(null);
-      later = later
+    cancelDeferred(family) {
+      for (const { resolve } of deferred.flat().filter((one) => one.family === family)) resolve(null);
+      deferred = deferred
         .map((group) => group.filter((one) => one.family !== family))
         .filter(({ length }) => length > 0);
     },
   };
 }
 
-/** Evaluates families for the same time. */
+/** Evaluates families as of one instant. */
 async function evaluateGroup(deps: EvaluationContext, group: readonly Waiting[]): Promise<void> {
   const begunAt = performance.now();
   const counted = group.map(({ family }) => family.storedUsage());

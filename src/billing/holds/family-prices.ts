@@ -16,7 +16,7 @@ import {
 import { type AskedQuantity, isEstimated, matcherOf, usageOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
 
-/** To be held, or used already. */
+/** An event that is to be held, or that was used already. */
 export type Charged = { readonly event: HeldEvent } | HeldAmount;
 
 interface HeldAmount {
@@ -25,17 +25,17 @@ interface HeldAmount {
   readonly at: Instant;
 }
 
-/** A question about usage, which is not held. With a product the event has its group values only. */
+/** A question about usage without a hold. With a product, the event has its group values only. */
 export interface Asked {
   readonly event: HeldEvent;
   readonly productId: string | null;
-  /** Null: what the event says, or 1. */
+  /** Null: the quantity of the event, or 1. */
   readonly quantity: Decimal | null;
 }
 
 export class FamilyPrices implements Evaluation {
   readonly evaluated: EvaluatedFamily;
-  /** Whether usage may be counted too high: a UNIQUE value that is known counts as a new one. */
+  /** Whether usage may be counted too high: a repeated UNIQUE value counts as a new one. */
   readonly isEstimated: boolean;
 
   constructor(evaluated: EvaluatedFamily) {
@@ -49,7 +49,7 @@ export class FamilyPrices implements Evaluation {
     return JSON.stringify([customerIds, [...customerOf], accounts.sort()]);
   }
 
-  /** The amounts that it takes, or why it cannot be charged. */
+  /** The amounts that the event takes, or why it cannot be charged. */
   partsOf(customerId: string, charged: Charged): readonly HoldPart[] | NotCharged {
     return 'event' in charged
       ? this.partsOfEvent(customerId, charged.event)
@@ -71,7 +71,7 @@ export class FamilyPrices implements Evaluation {
     return joined(open.map(({ pricer }) => pricer.price(timestamp, match)));
   }
 
-  /** The amounts of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
+  /** The amounts of usage without a hold. `unknown_product`: no open draft of the customer has the product. */
   partsOfAsked(
     customerId: string,
     { event, productId, quantity }: Asked,
@@ -87,8 +87,8 @@ export class FamilyPrices implements Evaluation {
   }
 
   /**
-   * The amount is taken from balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
-   * its conversion, as it would be billed.
+   * An amount is taken from balances without restrictions that pay for every contract of the customer. An amount in a
+   * custom unit without a balance is converted, as it would be billed.
    */
   private partsOfAmount(
     customerId: string,
@@ -112,7 +112,7 @@ export class FamilyPrices implements Evaluation {
       .map(({ segmentId }) => segmentId)
       .filter((id) => others.every(({ buckets }) => buckets.some(({ segmentId }) => segmentId === id)));
     const hasBalances = inUnit.length > 0;
-    // A segment that does not exist has nothing left: balances that do not apply to an amount grant none.
+    // A segment that does not exist has nothing left: balances that do not apply to an amount grant nothing.
     const segmentIds = ids.length === 0 && hasBalances ? [''] : ids;
     return [{ charge: amountClass(customerId, drafts, creditTypeId, segmentIds), amount }];
   }
@@ -122,7 +122,7 @@ export class FamilyPrices implements Evaluation {
     return drafts.flatMap(({ draft }) => (contains(draft.period, at) ? [draft] : []));
   }
 
-  /** As it is priced now; an amount where that is not possible any more. */
+  /** The parts at present prices, or the stored amount if the event can no longer be priced. */
   partsOfHold(hold: Hold): readonly HoldPart[] {
     const { customerId, amount, creditTypeId, eventType, properties, timestamp } = hold;
     const event = eventType === null ? null : heldEvent(eventType, timestamp, properties);
@@ -154,7 +154,7 @@ function joined(priced: readonly PricedEvent[]): readonly HoldPart[] | NotCharge
   return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
 }
 
-/** In the currency, where all drafts convert the unit: at the highest rate. Null: there is nothing to convert. */
+/** In the currency, if all drafts convert the unit, at the highest rate. Null: nothing to convert. */
 function conversionOf(
   drafts: readonly HeldDraft[],
   { amount, creditTypeId, at }: HeldAmount,

@@ -6,7 +6,7 @@ import { findHolds, READ_TOGETHER_MAX } from '../../store/holds/holds.ts';
 import type { HoldName, HoldParts } from './hold-parts.ts';
 import { isLive } from './reserve.ts';
 
-/** By id, or of a transaction the one that is active or settled, else the last one. Null: there is none. */
+/** By id, or by transaction: the active or settled hold, else the last one. Null: not found. */
 export function createHoldReads(db: Database): (name: HoldName) => Promise<Hold | null> {
   const work = async (names: readonly HoldName[]) => {
     const byId = await findHolds(db, { ids: unique(names.map(({ holdId }) => holdId)) });
@@ -26,11 +26,11 @@ function unique(names: readonly (string | null)[]): string[] {
   return [...new Set(names.flatMap((name) => name ?? []))];
 }
 
-/** The hold that is meant: with a transaction id the one that is active or settled, else the last one. */
+/** The requested hold: for a transaction id the active or settled one, else the last one. */
 export async function findHold({ readHold, clock }: HoldParts, name: HoldName): Promise<Hold | null> {
   const named = await readHold(name);
   if (name.holdId === null || named === null || isLive(named, clock.now())) return named;
-  // An ended hold may have been replaced by another one, which becomes the event.
+  // An ended hold may have been replaced by another one, which the event settles.
   const live = await readHold({ holdId: null, transactionId: named.transactionId });
   return named.status === 'released' ? named : (live ?? named);
 }

@@ -1,5 +1,5 @@
 /**
- * The drafts that holds are granted from: what they leave of balances and limits, and what an event would cost on them. Many
+ * The drafts that holds are granted from: the amounts left of balances and limits, and the cost of an event on them. Many
  * families are computed from one plan, and each fails by itself.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
@@ -44,16 +44,16 @@ export interface ComputedFamily {
   /** By customer. */
   readonly drafts: ReadonlyMap<string, readonly PricedDraft[]>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
-  /** In burn-down order, with what `drawn` takes of them. */
+  /** In burn-down order, with the amounts that `drawn` takes. */
   readonly buckets: readonly BookedBucket[];
-  /** The charges of drafts that balances pay something of, in the order of drawdown. */
+  /** The charges of drafts that balances pay in part or whole, in drawdown order. */
   readonly drawn: readonly DrawnClaim[];
   readonly limits: readonly LimitLeft[];
   /** Ingestion up to which usage is counted: epoch microseconds. Null: not known, beside other writers. */
   readonly countedUpTo: number | null;
 }
 
-/** The parts that many families have together. */
+/** The parts that many families share. */
 interface Shared {
   readonly deps: BillingContext;
   readonly context: InvoiceContext;
@@ -61,11 +61,11 @@ interface Shared {
   readonly draws: ScheduledDraws;
   /** The amounts that drafts take other than by what is `drawn`, by segment. */
   readonly taken: Map<string, Decimal>;
-  /** So many families are computed. */
+  /** The number of families computed. */
   readonly familyCount: number;
 }
 
-/** While it is computed. */
+/** A family during its computation. */
 interface Family {
   readonly customerIds: readonly string[];
   readonly drafts: Map<string, PricedDraft[]>;
@@ -75,8 +75,8 @@ interface Family {
 }
 
 /**
- * In the order of the families. Null: it is to be computed alone, because it has failed, or because the usage of all of
- * them was too much to have its own in memory. One that is computed alone throws instead.
+ * In the order of the families. Null: the family has to be computed alone, because it has failed or because the usage of
+ * all families did not fit in memory. A family that is computed alone throws instead.
  */
 export async function computeFamilies(
   deps: BillingContext,
@@ -86,7 +86,7 @@ export async function computeFamilies(
   const { context } = plan;
   const planned = inDrawdownOrder(plan).map(({ target }) => target);
   const countedUpTo = await draftMoment(deps.eventFacts, plan);
-  // Beside other writers it is the ingestion of the last event, which this process cannot compare with its own.
+  // With other writers this is the ingestion of the last event, which this process cannot compare with its own.
   const isOnlyWriter = deps.eventFacts.completeUpTo() !== null;
   const usage = await readUsageAnswers(deps.usageSource, planned, context, countedUpTo);
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
@@ -106,7 +106,7 @@ export async function computeFamilies(
   return all.map((family) => (family.hasFailed ? null : computedFamily(shared, family, counted)));
 }
 
-/** The fault of one family is no fault of the others. */
+/** A fault of one family does not affect the others. */
 async function byItself(
   { familyCount }: Shared,
   family: Family,
@@ -167,7 +167,7 @@ function drawnClaims(
   });
 }
 
-/** Drafts of SCHEDULED invoices that are issued after all others. */
+/** Drafts of SCHEDULED invoices, which are issued after all others. */
 function drawTheRest({ draws }: Shared, { customerIds }: Family): void {
   for (const id of customerIds) draws.drawUntil(id, Number.POSITIVE_INFINITY);
 }

@@ -1,4 +1,4 @@
-/** The figures of holds for `/metrics`: of this process since its start, and what is outstanding of all. */
+/** The figures of holds for `/metrics`: counts of this process since its start, and the outstanding holds of all processes. */
 import type { Decimal } from '../../core/decimal.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { createPoll, type Poll } from '../../runtime/poll.ts';
@@ -20,17 +20,17 @@ export interface HoldFigures {
 }
 
 export interface HoldCounts {
-  /** The answers to one request, of which so many holds are new. */
+  /** Counts the answers to one request; `granted` holds are new. */
   answered(
     answers: readonly ({ readonly hold: unknown } | { readonly reason: string })[],
     granted: number,
   ): void;
-  /** Null: it is allowed. */
+  /** Null: allowed. */
   checked(reason: string | null): void;
   evaluated(seconds: number): void;
   observeEvaluations(observe: (seconds: number) => void): void;
   figures(): HoldFigures;
-  /** Reads what is outstanding, again and again. */
+  /** Reads the outstanding holds at each interval. */
   outstanding(deps: BillingContext): Poll;
 }
 
@@ -81,7 +81,7 @@ async function looked(
   };
 }
 
-/** For `/metrics`, whose values are floats; nothing is computed from it. */
+/** For `/metrics`, whose values are floats; never part of a calculation. */
 function toNumber(amount: Decimal): number {
   return Number(amount.toFixed());
 }

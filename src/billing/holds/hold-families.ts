@@ -1,6 +1,6 @@
 /**
- * The families of this process (docs/explanation/holds.md, "The state"): evaluated when they are first needed and when
- * something has changed, and notified of every new event of theirs before it is acknowledged.
+ * The families of this process (docs/explanation/holds.md, "The state"). A family is evaluated when it is first needed and
+ * after a change, and is notified of each of its new events before the event is acknowledged.
  */
 import { groupBy } from '../../core/group-by.ts';
 import type { Hold } from '../../core/hold.ts';
@@ -20,33 +20,33 @@ import { KnownFamilies, type NamedFamily } from './known-families.ts';
 import { createRefresh } from './refresh-families.ts';
 import { Renewals } from './renewals.ts';
 
-/** A hold whose event is on its way to the disk. */
+/** A hold whose event is being written to disk. */
 export interface Billed {
   readonly family: HoldFamily;
   readonly hold: Hold;
   readonly cost: BilledCost;
 }
 
-/** Families in memory, and those of them that are evaluated for the hour that begins next. */
+/** The numbers of families in memory, and of families evaluated for the next hour. */
 export interface FamilyFigures {
   readonly known: number;
   readonly ahead: number;
 }
 
 export interface HoldFamilies {
-  /** The customer that an id or ingest alias means, with its family; null: none that can hold. */
+  /** The customer with this id or ingest alias, and its family; null: no customer can hold under this name. */
   find(ref: string): Promise<NamedFamily | null>;
   /** Null: this process has not evaluated the customer. */
   known(customerId: string): HoldFamily | null;
-  /** Evaluates the family, unless it is as it should be. `since`: the evaluation must have begun after this. */
+  /** Evaluates the family unless its evaluation is valid. `since`: the evaluation must have begun after this. */
   renew(family: HoldFamily, since: number): Promise<void>;
-  /** Evaluates before it is needed, from now on. */
+  /** Evaluates families in the background. */
   readonly refresh: Poll;
   readonly watch: NewEventWatch;
   figures(): FamilyFigures;
 }
 
-/** An event of the family that ingest has taken. */
+/** An event of the family that ingest has accepted. */
 interface Taken {
   readonly family: HoldFamily;
   readonly usageId: string;
@@ -56,13 +56,13 @@ interface Taken {
 interface FamilyContext extends BillingContext {
   /** Whether other processes may take in events of the same customers. */
   readonly isShared: boolean;
-  /** By transaction: what requests are settling now, also holds that have expired or are another process's. */
+  /** By transaction: the holds that requests are settling now, including expired holds and holds of other processes. */
   readonly settling: ReadonlyMap<string, { readonly hold: Hold }>;
-  /** The events of these holds are on disk: they are settled. */
+  /** Called when the events of these holds are on disk, which settles them. */
   settled(billed: readonly Billed[]): Promise<void>;
-  /** Seconds of a group of evaluations. */
+  /** Observes the duration of a group of evaluations in seconds. */
   evaluated(seconds: number): void;
-  /** Resolves when the events that are on their way to the disk now are there. */
+  /** Resolves when all events that are being written now are on disk. */
   ingestSettled(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     find: createFind(deps, known, renewals),
     known: (customerId) => known.of(customerId),
     async renew(family, since) {
-      // One that is running may have begun before.
+      // A running evaluation may have begun before `since`.
       while (!family.isValidAt(deps.clock.now(), since)) {
         await renewals.renew(family);
         if (family.isStale) return;
@@ -98,7 +98,7 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   };
 }
 
-/** Finds families by name, and evaluates those that this process does not know. */
+/** Finds families by name, and evaluates families that are not in memory. */
 function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewals): HoldFamilies['find'] {
   const loading = new Map<string, Promise<HoldFamily | null>>();
   const owners = createBatcher({
@@ -121,12 +121,12 @@ function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewal
   async function load(customerId: string): Promise<HoldFamily | null> {
     known.makeRoom((family) => renewals.isBusy(family));
     const found = await members.ask(customerId);
-    // Another customer of the family may have been asked for meanwhile.
+    // A concurrent request for another customer may have loaded the family.
     const other = known.of(customerId);
     if (other !== null || found === null) return other;
     const family = new HoldFamily(found);
     known.remember(family);
-    // Earlier events are counted by the evaluation, and later ones are noticed.
+    // The evaluation counts earlier events; later ones are watched.
     family.noticed = deps.ingestSettled();
     await renewals.renew(family);
     return family;
@@ -152,7 +152,7 @@ function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewal
   };
 }
 
-/** Tells families of new events. */
+/** Notifies families of new events. */
 function createWatch(deps: FamilyContext, known: KnownFamilies): NewEventWatch {
   let used = 0;
 
@@ -192,7 +192,7 @@ function watchedOf(deps: FamilyContext, taken: readonly Taken[]): WatchedEvents 
       family.send({ kind: 'stored', usageIds: own.map(({ usageId }) => usageId) });
   };
   return {
-    // They count until an evaluation shows whether they are stored.
+    // The usage counts until an evaluation shows whether it is stored.
     failed: store,
     async stored() {
       store();

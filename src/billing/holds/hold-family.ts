@@ -1,6 +1,6 @@
 /**
- * Customers who share balances, as one process sees them (docs/explanation/holds.md, "The state"): the state, whose only
- * writer is `reduce`, and when it is evaluated. In memory.
+ * Customers who share balances, as one process sees them (docs/explanation/holds.md, "The state"): the state, which only
+ * `reduce` changes, and the schedule of its evaluations. In memory.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { AccountSeen, Hold } from '../../core/hold.ts';
@@ -33,16 +33,16 @@ const UNKNOWN_COST: BilledCost = { amount: null, reason: null };
 
 export class HoldFamily {
   private known: FamilyState<FamilyPrices>;
-  /** Under which it is found. */
+  /** The ids and ingest aliases of its customers. */
   names: readonly string[] = [];
-  /** When a request last asked for it, in milliseconds of this process. */
+  /** The time of the last request for the family, in milliseconds of this process. */
   askedAt = 0;
-  /** Until then it is not evaluated before it is needed, in milliseconds of this process. */
-  restsUntil = 0;
-  /** From then on all its usage is noticed, and what came before is on disk. */
+  /** No background evaluation before this time, in milliseconds of this process. */
+  pausedUntil = 0;
+  /** Resolves when all earlier usage is on disk; later usage is watched. */
   noticed: Promise<void> = Promise.resolve();
 
-  /** Without an evaluation. */
+  /** A family that has not been evaluated. */
   constructor(evaluated: EvaluatedFamily) {
     this.known = unevaluated(new FamilyPrices(evaluated));
   }
@@ -64,12 +64,12 @@ export class HoldFamily {
     return this.prices.evaluated;
   }
 
-  /** Something has changed that only an evaluation can tell, or another process has changed something. */
+  /** Only an evaluation can show the effect of a change, or another process has made one. */
   get isStale(): boolean {
     return this.known.isStale;
   }
 
-  /** When the evaluation began, in milliseconds of this process. */
+  /** The start of the evaluation, in milliseconds of this process. */
   get begunAt(): number {
     return this.known.current.begunAt;
   }
@@ -82,7 +82,7 @@ export class HoldFamily {
     return pendingUsage(this.known);
   }
 
-  /** Whether it is evaluated for an hour that has not begun. */
+  /** Whether the family is evaluated for an hour that has not begun. */
   isAheadOf(now: Instant): boolean {
     const { ahead } = this.known;
     return ahead !== null && ahead.evaluation.evaluated.validFrom > now;
@@ -94,7 +94,7 @@ export class HoldFamily {
     return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
   }
 
-  /** Usage counts until an evaluation includes it. Answers the cost of an event that was held. */
+  /** Adds usage, which counts until an evaluation includes it. Returns the cost of an event that had a hold. */
   use(usage: PendingUsage, { wasHeld }: { readonly wasHeld: boolean }): BilledCost {
     const parts = this.prices.partsOfEvent(usage.customerId, usage.event);
     const costNow = () => (wasHeld && typeof parts !== 'string' ? billedCost(this.known, parts) : null);
@@ -106,7 +106,7 @@ export class HoldFamily {
     return { amount: before === null || after === null ? null : after.minus(before), reason: null };
   }
 
-  /** Whether the accounts are as they were when this process saw them. Versions change by others only. */
+  /** Whether the accounts are unchanged since this process read them. Only other processes change versions. */
   isAsSeen(
     accounts: readonly AccountSeen[],
     { isShared, needsPrices }: { readonly isShared: boolean; readonly needsPrices: boolean },
@@ -119,12 +119,12 @@ export class HoldFamily {
     });
   }
 
-  /** The ids of the usage that an evaluation from now on counts. */
+  /** The ids of the usage that an evaluation beginning now counts. */
   storedUsage(): string[] {
     return [...this.pending.values()].flatMap(({ id, isStored }) => (isStored ? [id] : []));
   }
 
-  /** Whether there is usage that an evaluation from now on would count. */
+  /** Whether an evaluation beginning now would count pending usage. */
   hasStoredUsage(): boolean {
     for (const { isStored } of this.pending.values()) if (isStored) return true;
     return false;

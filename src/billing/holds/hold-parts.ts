@@ -7,16 +7,16 @@ import type { BilledCost } from './hold-family.ts';
 import type { HoldWriter } from './hold-writer.ts';
 
 export interface HoldContext extends BillingContext {
-  /** Whether other processes may grant holds and take in events, too. */
+  /** Whether other processes may also grant holds and ingest events. */
   readonly isShared: boolean;
   ingest(body: Buffer): Promise<{ readonly accepted: number; readonly duplicates: number }>;
-  /** Resolves when the events that are on their way to the disk now are there. */
+  /** Resolves when all events that are being written now are on disk. */
   ingestSettled(): Promise<void>;
   /** Called with holds that are on disk. Must not wait. */
   granted(holds: readonly Hold[]): void;
 }
 
-/** One of both. */
+/** Exactly one of both. */
 export interface HoldName {
   readonly holdId: string | null;
   readonly transactionId: string | null;
@@ -26,9 +26,9 @@ export interface HoldParts extends HoldContext {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;
-  /** By transaction: the holds that requests are settling now, with the costs of those whose events are billed. */
+  /** By transaction: the holds that requests are settling now, and the costs of billed events. */
   readonly settling: Map<string, { readonly hold: Hold; readonly cost: BilledCost | null }>;
-  /** As it is in PostgreSQL. Null: there is none. */
+  /** As stored in PostgreSQL. Null: not found. */
   readonly readHold: (name: HoldName) => Promise<Hold | null>;
   readonly nameOf: (creditTypeId: string) => Promise<string>;
 }

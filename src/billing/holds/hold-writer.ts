@@ -1,6 +1,6 @@
 /**
- * Decides and stores holds in groups: requests that arrive while one statement is on its way are written by the next one, so that
- * many a second share one write to the disk. One statement at a time, so that each decision knows all before it.
+ * Decides and stores holds in groups. Requests that arrive while a statement runs are written by the next one, so that they
+ * share one write to the disk. One statement runs at a time, so that each decision knows all earlier ones.
  */
 import type { Hold } from '../../core/hold.ts';
 import { newId } from '../../core/ids.ts';
@@ -28,7 +28,7 @@ export interface Reservation {
   readonly family: HoldFamily;
   /** The evaluation must have begun after this, in milliseconds of this process. */
   readonly since: number;
-  /** Whether the prices, too, must be as they were when the evaluation read them. */
+  /** Whether the prices must also be unchanged since the evaluation read them. */
   readonly needsPrices: boolean;
   partsNow(): readonly HoldPart[] | NotCharged;
   newHold(decision: Decision, parts: readonly HoldPart[]): Hold;
@@ -48,21 +48,21 @@ interface HoldChange {
 
 export interface HoldWriter {
   reserve(reservation: Reservation): Promise<Reserved>;
-  /** Resolves when what is being written now is on disk, or has failed. */
+  /** Resolves when the running statement has committed or failed. */
   groupEnded(): Promise<void>;
-  /** Resolves with whether the hold was as the change needs it. */
+  /** Resolves with whether the hold was in the state that the change requires. */
   change(change: HoldChange): Promise<boolean>;
-  /** Ends the holds of the family whose time is over. */
+  /** Ends the expired holds of the family. */
   endOver(family: HoldFamily): Promise<void>;
 }
 
 const GROUP_MAX = 500;
 
-/** Answered once it is known that nothing has changed meanwhile. */
+/** Resolved once it is known that nothing has changed since the decision. */
 interface Decided {
   readonly waiting: Waiting<Reservation, Reserved>;
   readonly evaluated: EvaluatedFamily;
-  /** Null: it is refused. */
+  /** Null: refused. */
   readonly hold: Hold | null;
   readonly answer: Reserved;
 }
@@ -113,7 +113,7 @@ export function createHoldWriter({
     }
   }
 
-  /** Expired holds are free from now on, also for a process whose clock is late. */
+  /** Frees expired holds, also for a process whose clock is slow. */
   async function endOver(families: readonly HoldFamily[], now: number): Promise<void> {
     const over = families.flatMap((family) =>
       [...family.active.values()].flatMap(({ hold }) => (hold.expiresAt <= now ? [{ family, hold }] : [])),
@@ -138,7 +138,7 @@ export function createHoldWriter({
   };
 }
 
-/** Null where the family has to be evaluated before. */
+/** Null: the family has to be evaluated first. */
 function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided | null {
   const { task, resolve } = waiting;
   const { family } = task;
@@ -214,7 +214,7 @@ function tellChange({ family, end, extension }: HoldChange): void {
   });
 }
 
-/** A family as a write has found it: all as it was seen, all but the prices, or neither. */
+/** A family as a statement found it: unchanged, unchanged except for prices, or changed. */
 type WrittenAs = 'as seen' | 'repriced' | 'changed';
 
 function tell(
@@ -224,7 +224,7 @@ function tell(
 ): void {
   const { family, needsPrices } = waiting.task;
   const isValid = state === 'as seen' || (state === 'repriced' && !needsPrices);
-  // An evaluation that has taken over meanwhile has read its prices itself.
+  // A newer evaluation has read its own prices.
   if (state === 'changed' || (state === 'repriced' && family.evaluated === evaluated))
     family.send({ kind: 'overtaken' });
   if (hold === null) {
@@ -238,7 +238,7 @@ function tell(
   else waiting.resolve({ kind: isValid ? 'taken' : 'overtaken' });
 }
 
-/** Whether anything was written is not known. */
+/** The outcome of the statement is unknown. */
 function failAll(decided: readonly Decided[], changed: readonly Waiting<HoldChange, boolean>[]): void {
   for (const { task } of changed) task.family?.send({ kind: 'overtaken' });
   for (const { waiting, hold } of decided) {

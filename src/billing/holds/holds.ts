@@ -25,13 +25,13 @@ export interface Holds {
   extend(
     extensions: readonly { readonly holdId: string; readonly ttlSeconds: number }[],
   ): Promise<EndAnswer[]>;
-  /** Whether something may be used now. Holds nothing. */
+  /** Answers whether usage is allowed now. Creates no hold. */
   check(request: CheckRequest): Promise<CheckAnswer>;
   readonly watch: NewEventWatch;
   figures(): HoldFigures & { readonly families: FamilyFigures };
-  /** Gives the seconds of each evaluation to one observer. */
+  /** Sets the observer of the duration of evaluations in seconds. */
   observeEvaluations(observe: (seconds: number) => void): void;
-  /** Removes old holds from now on. */
+  /** Starts to remove old holds. */
   start(): void;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createHolds(deps: HoldContext): Holds {
   };
 }
 
-/** Longer than a transaction id is remembered. */
+/** Longer than the deduplication window of transaction ids. */
 const KEPT_MS = 35 * DAY_MS;
 const TIDY_INTERVAL_MS = 5 * MINUTE_MS;
 const TIDIED_MAX = 10_000;

@@ -1,14 +1,14 @@
-/** The families that this process knows, by customer and by the names under which their events come. */
+/** The families in memory, by customer and by the ids and ingest aliases of their events. */
 import { hashText } from '../../core/byte-hash.ts';
 import type { HoldFamily } from './hold-family.ts';
 
-/** A customer as an id or ingest alias names it. */
+/** A customer found by id or ingest alias. */
 export interface NamedFamily {
   readonly customerId: string;
   readonly family: HoldFamily;
 }
 
-/** More are forgotten, those first that have been here longest and hold nothing. */
+/** The limit of families in memory. The oldest without holds are evicted first. */
 const FAMILIES_MAX = 20_000;
 
 export class KnownFamilies {
@@ -16,7 +16,7 @@ export class KnownFamilies {
   readonly #families = new Map<string, HoldFamily>();
   /** By id or ingest alias. */
   readonly #names = new Map<string, NamedFamily>();
-  /** By hash of a name: how many have it. */
+  /** By hash of a name: the number of names. */
   readonly #owners = new Map<number, number>();
 
   of(customerId: string): HoldFamily | null {
@@ -40,7 +40,7 @@ export class KnownFamilies {
     return new Set(this.#families.values());
   }
 
-  /** Whether the evaluation gives the family names that it does not have yet. */
+  /** Whether the evaluation adds names to the family. */
   hasNewNames(family: HoldFamily, customerOf: ReadonlyMap<string, string>): boolean {
     return [...customerOf].some(([ref, id]) => {
       const known = this.#names.get(ref);
@@ -48,7 +48,7 @@ export class KnownFamilies {
     });
   }
 
-  /** Under its present names. Another family that had one of its customers is forgotten. */
+  /** Registers the family under its present names, and evicts another family that had one of its customers. */
   remember(family: HoldFamily): void {
     const { customerIds, customerOf } = family.evaluated;
     for (const id of customerIds) {
@@ -73,7 +73,7 @@ export class KnownFamilies {
       if (this.#families.get(id) === family) this.#families.delete(id);
   }
 
-  /** For one more. */
+  /** Evicts a family if the limit is reached. */
   makeRoom(isBusy: (family: HoldFamily) => boolean): void {
     for (const family of this.#families.values()) {
       if (this.#families.size < FAMILIES_MAX) return;

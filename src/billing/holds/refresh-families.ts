@@ -1,7 +1,6 @@
 /**
- * Evaluates families before it is needed (docs/explanation/holds.md, "Before it is needed"): for the hour that begins
- * next, and where much usage has come since the last evaluation. A few at a time, with rests between them, and after
- * requests that wait for an answer.
+ * Evaluates families in the background (docs/explanation/holds.md, "Before it is needed"): for the next hour, and when
+ * much usage has arrived since the last evaluation. A few at a time, with pauses, and after requests that wait.
  */
 import type { Clock } from '../../core/clock.ts';
 import { floorToHour, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -9,21 +8,21 @@ import { createPoll, type Poll } from '../../runtime/poll.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldFamily } from './hold-family.ts';
 
-/** Usage since the last evaluation is priced on the safe side, so an evaluation may find that more is left. */
+/** Usage since the last evaluation is priced conservatively, so an evaluation may find more left. */
 const RENEWED_AFTER_MS = MINUTE_MS;
-/** It may be counted too high, or has no price ahead, so that the next request would wait for an evaluation. */
+/** Usage that may be counted too high, or has no price in the next hour: the next request would wait for an evaluation. */
 const RENEWED_SOON_MS = SECOND_MS;
-/** Usage in memory beyond which a family is evaluated, also if nobody asks for it. */
+/** Usage in memory beyond which a family is evaluated even without requests. */
 const PENDING_MAX = 1_000;
-/** A family that was asked for within this time is assumed to be asked for again. */
+/** A family with a request within this time is assumed to get another one. */
 const ASKED_WITHIN_MS = 10 * MINUTE_MS;
-/** So long before the next hour the families are evaluated for it. */
+/** How long before the next hour families are evaluated for it. */
 const AHEAD_MS = 10 * MINUTE_MS;
-/** Families of one run, so that other work is not held up for long. */
+/** Families per run, so that other work is not delayed for long. */
 const GROUP_MAX = 10;
 const LOOK_INTERVAL_MS = SECOND_MS;
 const REST_MIN_MS = SECOND_MS / 10;
-/** A rest is so many times as long as the work before it; the less, the more usage is in memory. */
+/** The ratio of a pause to the work before it; it falls as usage in memory grows. */
 const REST_FACTORS = [
   { pendingFrom: 400_000, factor: 1 },
   { pendingFrom: 100_000, factor: 3 },
@@ -38,31 +37,31 @@ interface Parts {
   families(): Iterable<HoldFamily>;
   isBusy(family: HoldFamily): boolean;
   forget(family: HoldFamily): void;
-  /** `at`: for the hour that begins then; null: for now. */
+  /** `at`: for the hour that begins then; null: as of now. */
   refresh(families: readonly HoldFamily[], at: Instant | null): Promise<void>;
 }
 
 interface Due {
   readonly family: HoldFamily;
   readonly kind: 'now' | 'ahead';
-  /** The greatest first. */
+  /** The largest first. */
   readonly urgency: number;
 }
 
 export function createRefresh(parts: Parts): Poll {
-  let restMs = LOOK_INTERVAL_MS;
+  let pauseMs = LOOK_INTERVAL_MS;
   return createPoll({
     name: 'evaluations of holds',
-    intervalMs: ({ hasFailed }) => (hasFailed ? LOOK_INTERVAL_MS : restMs),
+    intervalMs: ({ hasFailed }) => (hasFailed ? LOOK_INTERVAL_MS : pauseMs),
     async work() {
-      restMs = await refreshDue(parts);
+      pauseMs = await refreshDue(parts);
     },
     onFailure: (err) =>
       parts.log.error({ err }, 'customers could not be evaluated ahead: it will be tried again'),
   });
 }
 
-/** Returns for how long to rest. */
+/** Returns the length of the pause in milliseconds. */
 async function refreshDue(parts: Parts): Promise<number> {
   const begun = performance.now();
   const { due, pending, nextHour } = lookAt(parts);
@@ -73,7 +72,7 @@ async function refreshDue(parts: Parts): Promise<number> {
   return Math.max(REST_MIN_MS, factor * (performance.now() - begun));
 }
 
-/** The most urgent ones. Those with much usage that nobody asks for any more are forgotten. */
+/** The most urgent families. Forgets families with much usage and no recent request. */
 function lookAt(parts: Parts): { due: readonly Due[]; pending: number; nextHour: Instant } {
   const elapsed = performance.now();
   const now = parts.clock.now();
@@ -93,7 +92,7 @@ function lookAt(parts: Parts): { due: readonly Due[]; pending: number; nextHour:
   return { due, pending, nextHour: nextHourOf(now) };
 }
 
-/** Only a few of thousands are wanted, so they are not sorted. */
+/** Selects a few of thousands without sorting them all. */
 function keepMostUrgent(due: Due[], one: Due): void {
   const place = due.findIndex(({ urgency }) => one.urgency > urgency);
   if (place >= 0) due.splice(place, 0, one);
@@ -110,7 +109,7 @@ interface Moment {
 
 function dueOf(family: HoldFamily, moment: Moment): Due | null {
   const { elapsed, isAsked, isShared } = moment;
-  if (elapsed < family.restsUntil) return null;
+  if (elapsed < family.pausedUntil) return null;
   const { size } = family.pending;
   // Usage in memory is the most urgent, because it grows.
   if (size >= PENDING_MAX) return { family, kind: 'now', urgency: 2 + size };

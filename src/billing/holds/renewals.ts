@@ -1,4 +1,4 @@
-/** Evaluates families: for a request that waits, and before they are needed. */
+/** Evaluates families: for a request that waits, and in the background before a request needs them. */
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { withoutRequest } from '../../runtime/request-scope.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
@@ -7,22 +7,22 @@ import type { HoldFamily } from './hold-family.ts';
 import type { KnownFamilies } from './known-families.ts';
 
 const RENEWALS_MAX = 3;
-/** The rest of a family that was evaluated before it was needed, or could not be. */
-const REST_MS = SECOND_MS;
-const REST_AFTER_FAILURE_MS = MINUTE_MS;
+/** The pause between background evaluations of a family, after a success and after a failure. */
+const PAUSE_MS = SECOND_MS;
+const PAUSE_AFTER_FAILURE_MS = MINUTE_MS;
 
 export interface RenewalContext {
   readonly known: KnownFamilies;
   readonly evaluations: Evaluations;
-  /** Resolves when the events that are on their way to the disk now are there. */
+  /** Resolves when all events that are being written now are on disk. */
   ingestSettled(): Promise<void>;
 }
 
-/** Each family has one evaluation at a time, so that a later one counts more. */
+/** A family has one evaluation at a time, so a later one never counts less than an earlier one. */
 export class Renewals {
   readonly #context: RenewalContext;
   readonly #renewing = new Map<HoldFamily, Promise<void>>();
-  /** Before they are needed. */
+  /** The background evaluations. */
   readonly #refreshing = new Map<HoldFamily, Promise<void>>();
 
   constructor(context: RenewalContext) {
@@ -33,7 +33,7 @@ export class Renewals {
     return this.#renewing.has(family) || this.#refreshing.has(family);
   }
 
-  /** With the evaluation that is running, if there is one, which may have begun before. */
+  /** Joins a running evaluation, which may have begun before the call. */
   renew(family: HoldFamily): Promise<void> {
     const running = this.#renewing.get(family);
     if (running !== undefined) return running;
@@ -44,7 +44,7 @@ export class Renewals {
 
   async #renewOnce(family: HoldFamily): Promise<void> {
     const { evaluations, ingestSettled } = this.#context;
-    evaluations.giveUpLater(family);
+    evaluations.cancelDeferred(family);
     await Promise.all([family.noticed, this.#refreshing.get(family)]);
     for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
       if (!this.#renewed(family, await evaluations.evaluate(family))) return;
@@ -52,7 +52,7 @@ export class Renewals {
     }
   }
 
-  /** Returns whether the family has new names: usage under them that came meanwhile was not watched. */
+  /** Returns whether the family has new names: usage under them was not watched during the evaluation. */
   #renewed(family: HoldFamily, evaluation: Evaluation): boolean {
     const { known } = this.#context;
     const hasNewNames = known.hasNewNames(family, evaluation.evaluated.customerOf);
@@ -67,29 +67,31 @@ export class Renewals {
     family.send({ kind: 'evaluated', evaluation, begunAt, counted, isAhead });
   }
 
-  /** Evaluates these, which are not busy, before it is needed. `at`: for the hour that begins then; null: for now. */
+  /** Evaluates families that are not busy in the background. `at`: for the hour that begins then; null: as of now. */
   async refresh(due: readonly HoldFamily[], at: Instant | null): Promise<void> {
-    const answers = this.#context.evaluations.evaluateLater(due, at);
+    const answers = this.#context.evaluations.evaluateDeferred(due, at);
     const work = due.map((family, index) => {
-      const one = this.#takeLater(family, at, answers[index]).finally(() => this.#refreshing.delete(family));
+      const one = this.#takeDeferred(family, at, answers[index]).finally(() =>
+        this.#refreshing.delete(family),
+      );
       this.#refreshing.set(family, one);
       return one;
     });
     await Promise.all(work);
   }
 
-  /** One that fails is tried again by the request that needs it. */
-  async #takeLater(
+  /** A failed evaluation is retried by the request that needs it. */
+  async #takeDeferred(
     family: HoldFamily,
     at: Instant | null,
     answer: Promise<Evaluation | null> | undefined,
   ): Promise<void> {
-    let restMs = REST_MS;
+    let pauseMs = PAUSE_MS;
     const evaluation = await answer?.catch(() => {
-      restMs = REST_AFTER_FAILURE_MS;
+      pauseMs = PAUSE_AFTER_FAILURE_MS;
       return null;
     });
-    family.restsUntil = performance.now() + restMs;
+    family.pausedUntil = performance.now() + pauseMs;
     const [customerId = ''] = family.evaluated.customerIds;
     if (evaluation == null || this.#context.known.of(customerId) !== family) return;
     if (at === null) this.#renewed(family, evaluation);

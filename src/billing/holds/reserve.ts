@@ -1,4 +1,4 @@
-/** Grants or refuses holds. A batch is granted as a whole or refused with 409 as a whole; its answers are each their own. */
+/** Grants or refuses holds. A 409 refuses the whole batch; otherwise each hold of a batch is granted or refused by itself. */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { conflict, Refusal } from '../../core/errors.ts';
 import type { Hold } from '../../core/hold.ts';
@@ -24,11 +24,11 @@ export type HoldAnswer =
 export const TTL_SECONDS = 600;
 export const TTL_SECONDS_MAX = 86_400;
 const ATTEMPTS_MAX = 5;
-/** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
+/** The number of evaluations that confirm a refusal if usage has arrived since the last one. */
 const CONFIRMED_MAX = 2;
 /**
- * From this attempt on prices may change during it: the hold has those of an evaluation that began after the request did, as
- * if it had come before the change.
+ * From this attempt on, prices may change during the attempt. The hold then has the prices of an evaluation that began
+ * after the request, as if it had arrived before the change.
  */
 const REPRICED_FROM = 2;
 
@@ -52,8 +52,8 @@ export async function reserve(parts: HoldParts, requests: readonly HoldRequest[]
   const results = prepared.map(({ request }) => byId.get(request.transactionId));
   const taken = results.findIndex((result) => result === undefined || result === 'taken');
   if (taken >= 0) {
-    // Another request took the id meanwhile.
-    await Promise.all(granted.map((hold) => takeBack(parts, hold)));
+    // A concurrent request has stored a hold with this id.
+    await Promise.all(granted.map((hold) => releaseGranted(parts, hold)));
     throw takenAt(taken, 'a hold with this transaction id exists,');
   }
   const given = results.flatMap((result) => (result === undefined || result === 'taken' ? [] : [result]));
@@ -65,7 +65,7 @@ function takenAt(index: number, problem: string): Refusal {
   return conflict(`${problem} with other content`, ['holds', index, 'transactionId']);
 }
 
-/** Before anything of a batch is granted. */
+/** Refuses a batch before any of its holds is granted. */
 async function refuseStored({ db, clock }: HoldParts, prepared: readonly PreparedHold[]): Promise<void> {
   const transactionIds = [...new Set(prepared.map(({ request }) => request.transactionId))];
   const stored = new Map((await findHolds(db, { transactionIds })).map((hold) => [hold.transactionId, hold]));
@@ -77,12 +77,12 @@ async function refuseStored({ db, clock }: HoldParts, prepared: readonly Prepare
   if (taken >= 0) throw takenAt(taken, 'a hold with this transaction id exists,');
 }
 
-async function takeBack({ families, writer }: HoldParts, { id, customerId }: Hold): Promise<void> {
+async function releaseGranted({ families, writer }: HoldParts, { id, customerId }: Hold): Promise<void> {
   const end = { id, status: 'released' as const, settledAmount: null };
   await writer.change({ family: families.known(customerId), end });
 }
 
-/** Adds to `granted` what did not exist before. */
+/** Adds a hold that did not exist before to `granted`. */
 async function reserveOne(
   parts: HoldParts,
   one: PreparedHold,
@@ -99,7 +99,7 @@ async function reserveOne(
   throw new Refusal('unavailable', 'what holds depend on keeps changing: try again in a moment');
 }
 
-/** How recent an evaluation has to be. */
+/** The required age of an evaluation. */
 export type Freshness = Pick<Reservation, 'since' | 'needsPrices'>;
 
 export function freshnessOf(
@@ -185,7 +185,7 @@ export function isLive({ status, expiresAt }: Hold, now: Instant): boolean {
   return status === 'settled' || (status === 'active' && expiresAt > now);
 }
 
-/** The same answer again, or none where other content was asked for. */
+/** Repeats the answer; `taken` if the stored hold has other content. */
 async function repeated(parts: HoldParts, { hash }: PreparedHold, hold: Hold): Promise<HoldAnswer | 'taken'> {
   return hold.contentHash === hash ? named(parts, hold) : 'taken';
 }

@@ -1,4 +1,4 @@
-/** Settles holds: their events are ingested, which ends them on the way (docs/explanation/holds.md, "Operations"). */
+/** Settles holds by ingesting their events, which ends the holds (docs/explanation/holds.md, "Operations"). */
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Hold } from '../../core/hold.ts';
@@ -19,7 +19,7 @@ export type SettleAnswer =
   | ({ readonly hold: Hold; readonly accepted: boolean } & BilledCost)
   | { readonly error: string };
 
-/** A settlement of a batch, and the hold that it names. */
+/** A settlement of a batch and its hold. */
 interface Named {
   readonly index: number;
   readonly settlement: Settlement;
@@ -27,8 +27,8 @@ interface Named {
 }
 
 /**
- * Side by side, so that they share their writes; those of one hold one after the other. Nothing is stored if the event of
- * one is wrong.
+ * Settles holds concurrently, so that they share writes; settlements of one hold run in sequence. Stores nothing if any
+ * event is invalid.
  */
 export async function settleAll(
   parts: HoldParts,
@@ -49,7 +49,7 @@ export async function settleAll(
       answers[index] = await settle(parts, { settlement, hold });
     }
   });
-  // If one fails, the others are carried out all the same.
+  // A failed settlement does not stop the others.
   const failed = (await Promise.allSettled(settled)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
   return answers;
@@ -64,7 +64,7 @@ function requireValidEvents(parts: HoldParts, named: readonly Named[]): void {
   requireValid(parts, events, 'settlements');
 }
 
-/** Null: the type of the event is not known. */
+/** Null: the event type is unknown. */
 function eventOf(hold: Hold, settlement: Settlement): string | null {
   const event_type = hold.eventType ?? settlement.eventType;
   if (event_type === null) return null;
@@ -87,7 +87,7 @@ async function settle(
   if (cost !== null) return { hold: { ...hold, status: 'settled' }, accepted, ...cost };
   const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
   if (after.status === 'settled') return recorded(after, accepted);
-  // Its event arrived before the hold, or while no process watched.
+  // The event arrived before the hold, or while no process watched.
   const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
   await parts.writer.change({ family, end });
   return { hold: { ...hold, status: 'settled' }, accepted, amount: null, reason: null };
@@ -97,7 +97,7 @@ function recorded(hold: Hold, accepted: boolean): SettleAnswer {
   return { hold, accepted, amount: hold.settledAmount, reason: null };
 }
 
-/** `cost`: of the event, where it has just become the hold's; null: that has to be looked up. */
+/** `cost`: the cost of the event if the event has just settled the hold; null: the cost has to be read. */
 async function ingestSettling(
   parts: HoldParts,
   hold: Hold,
@@ -114,7 +114,7 @@ async function ingestSettling(
   }
 }
 
-/** Evaluated, so that the event is priced on its way. */
+/** Evaluates the family first, so that ingest can price the event. */
 async function pricingFamily(parts: HoldParts, hold: Hold): Promise<HoldFamily | null> {
   const since = parts.isShared ? performance.now() : 0;
   const found = await parts.families.find(hold.customerId);

@@ -1,7 +1,7 @@
 /**
- * Settles holds whose events have come where nobody knew of the hold: before a kill, through another process, or in a
- * process that has not evaluated the customer since its start (docs/explanation/holds.md, "The state"). Until then both
- * count.
+ * Settles holds whose events were ingested by a process that did not know the hold: before a kill, by another process, or
+ * by a process that has not evaluated the customer since its start (docs/explanation/holds.md, "The state"). Until then
+ * both the hold and the event count.
  */
 import type { Hold } from '../../core/hold.ts';
 import { SECOND_MS } from '../../core/time.ts';
@@ -10,12 +10,12 @@ import { activeHoldsAfter } from '../../store/holds/holds.ts';
 import type { HoldParts } from './hold-parts.ts';
 
 const INTERVAL_MS = SECOND_MS;
-/** The holds of one look; the next look continues after them. */
+/** Holds per scan; the next scan continues after them. */
 const HOLDS_MAX = 1_000;
 
-/** Looks every second, as long as there may be such holds. */
+/** Scans every second while such holds may exist. */
 export function settleStored(deps: HoldParts): Poll {
-  // A process that is alone sees the events of the holds that it grants itself.
+  // A single process sees the events of all holds that it grants.
   const createdUpTo = deps.isShared ? null : deps.clock.now();
   let after: Hold | null = null;
   let isDone = false;
@@ -42,7 +42,7 @@ async function settleOf({ eventFacts, writer, families }: HoldParts, holds: read
     settled.map(({ id, customerId }) =>
       writer.change({
         family: families.known(customerId),
-        // The event may be another than the one that was held.
+        // The event may differ from the event that was held.
         end: { id, status: 'settled', settledAmount: null },
       }),
     ),
