@@ -18,10 +18,10 @@ export interface Evaluation {
 }
 
 export interface Evaluations {
-  /** As of now, for a request that waits. Refuses as `overloaded` if too many wait. */
+  /** As of the call, for a request that waits. Refuses as `overloaded` if too many wait. */
   evaluate(family: HoldFamily): Promise<Evaluation>;
   /**
-   * Evaluates the families as one group once no request waits. `at`: as of a full hour in the future; null: as of now.
+   * Evaluates the families as one group once no request waits. `at`: as of a full hour in the future; null: at present.
    * Resolves with null for a family whose evaluation was canceled.
    */
   evaluateDeferred(families: readonly HoldFamily[], at: Instant | null): Promise<Evaluation | null>[];

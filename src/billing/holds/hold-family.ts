@@ -64,7 +64,7 @@ export class HoldFamily {
     return this.prices.evaluated;
   }
 
-  /** Only an evaluation can show the effect of a change, or another process has made one. */
+  /** Only an evaluation can show the effect of a change, or another process has changed something. */
   get isStale(): boolean {
     return this.known.isStale;
   }

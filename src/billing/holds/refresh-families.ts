@@ -37,7 +37,7 @@ interface Parts {
   families(): Iterable<HoldFamily>;
   isBusy(family: HoldFamily): boolean;
   forget(family: HoldFamily): void;
-  /** `at`: for the hour that begins then; null: as of now. */
+  /** `at`: for the hour that begins then; null: at present. */
   refresh(families: readonly HoldFamily[], at: Instant | null): Promise<void>;
 }
 

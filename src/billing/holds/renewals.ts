@@ -67,7 +67,7 @@ export class Renewals {
     family.send({ kind: 'evaluated', evaluation, begunAt, counted, isAhead });
   }
 
-  /** Evaluates families that are not busy in the background. `at`: for the hour that begins then; null: as of now. */
+  /** Evaluates families that are not busy in the background. `at`: for the hour that begins then; null: at present. */
   async refresh(due: readonly HoldFamily[], at: Instant | null): Promise<void> {
     const answers = this.#context.evaluations.evaluateDeferred(due, at);
     const work = due.map((family, index) => {
