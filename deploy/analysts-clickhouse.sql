@@ -31,7 +31,9 @@ SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id A
   p.external_payment_id AS external_payment_id, p.external_pdf_url AS external_pdf_url,
   toDecimal256(p.invoiced_sub_total, 30) AS invoiced_sub_total, toDecimal256(p.invoiced_total, 30) AS invoiced_total,
   toDecimal256(p.invoiced_tax, 30) AS invoiced_tax, toDecimal256(p.invoiced_taxable, 30) AS invoiced_taxable,
-  p.tax_transaction_id AS tax_transaction_id, p.billing_provider_error AS billing_provider_error
+  p.tax_transaction_id AS tax_transaction_id, p.billing_provider_error AS billing_provider_error,
+  fromUnixTimestamp64Milli(p.period_month, 'UTC') AS period_month,
+  fromUnixTimestamp64Milli(p.due_at, 'UTC') AS due_at, fromUnixTimestamp64Milli(p.paid_at, 'UTC') AS paid_at
 FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoices') AS p;
 
 CREATE OR REPLACE VIEW analysts.invoice_lines DEFINER = CURRENT_USER SQL SECURITY DEFINER AS

@@ -213,7 +213,11 @@ SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_
   d.payment_id AS external_payment_id, d.pdf_url AS external_pdf_url,
   analysts.exact(d.sub_total) AS invoiced_sub_total, analysts.exact(d.total) AS invoiced_total,
   analysts.exact(d.tax_amount) AS invoiced_tax, analysts.exact(d.taxable_amount) AS invoiced_taxable,
-  d.tax_transaction_id, d.error AS billing_provider_error, i.status
+  d.tax_transaction_id, d.error AS billing_provider_error, i.status,
+  analysts.millis(date_trunc('month', CASE WHEN i.type = 'SCHEDULED' THEN i.issued_at
+    ELSE i.period_end - interval '1 millisecond' END, 'UTC')) AS period_month,
+  analysts.millis(i.issued_at) + i.net_payment_terms_days * 86400000::bigint AS due_at,
+  analysts.millis(d.paid_at) AS paid_at
 FROM public.invoices i
 LEFT JOIN public.invoice_numbers n ON n.invoice_id = i.id
 LEFT JOIN public.invoice_deliveries d ON d.invoice_id = i.id
@@ -295,7 +299,8 @@ SELECT invoice_id, customer_id, contract_id, status, invoice_status, type,
   analysts.instant(external_paid_at) AS external_paid_at, external_payment_id, external_pdf_url,
   invoiced_sub_total::numeric AS invoiced_sub_total, invoiced_total::numeric AS invoiced_total,
   invoiced_tax::numeric AS invoiced_tax, invoiced_taxable::numeric AS invoiced_taxable, tax_transaction_id,
-  billing_provider_error
+  billing_provider_error, analysts.instant(period_month) AS period_month, analysts.instant(due_at) AS due_at,
+  analysts.instant(paid_at) AS paid_at
 FROM analysts.invoices;
 
 CREATE OR REPLACE VIEW analysts_postgres.invoice_lines AS

@@ -221,7 +221,7 @@ describe('a suggestion is near', () => {
   test.each([
     ['SELECT pov(2, 3) AS v', /pov is not available; GET/],
     ['SELECT roundd(2) AS v', /did you mean ROUND\?/],
-    ['SELECT id AS v FROM invoices', /id is not a column; available are/],
+    ['SELECT id AS v FROM invoices', /id is not a column of invoices; available are/],
     ['SELECT totals AS v FROM invoices', /did you mean total\?/],
   ])('%s', async (text, message) => {
     const answer = await api.send('POST', '/v1/sql', { sql: text });

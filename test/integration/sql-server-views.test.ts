@@ -121,8 +121,10 @@ function shownSql({ name, type }: { name: string; type: string }): string {
   return type === 'text' ? name : `toString(${name}) AS ${name}`;
 }
 
-/** Drafts are computed by the service, and repeats are no events. */
-const SERVER_VIEWS = VIEW_NAMES.filter((name) => name !== 'drafts' && name !== 'event_repeats');
+/** Others are computed by the service, or only there. */
+const SERVER_VIEWS = [
+  ...['events', 'customers', 'contracts', 'invoices', 'invoice_lines', 'invoice_hours', 'balances', 'holds'],
+].filter((name) => VIEW_NAMES.some((each) => each === name)) as ViewName[];
 
 test.each(SERVER_VIEWS)('%s has the rows of the API', async (view) => {
   const names = columnsOf(view).map(({ name }) => name);

@@ -155,6 +155,134 @@ describe('the views', () => {
     ]);
   });
 
+  it('commits and ledger: as the API lists balances and their entries', async () => {
+    const { customerId } = first;
+    const [listed = {}] = (
+      await api.post('/v1/contracts/customerBalances/list', {
+        ...{ customer_id: customerId, include_ledgers: true, include_balance: true },
+        include_contract_balances: true,
+      })
+    ).list('data') as Row[];
+    const ofCustomer = `WHERE customer_id = '${customerId}'`;
+    const commits = await rowsOf(
+      `SELECT commit_id, type, name, granted, starts, ends FROM commits ${ofCustomer}`,
+    );
+    expect(commits).toEqual([
+      {
+        ...{ commit_id: creditId, type: 'CREDIT', name: 'Welcome', granted: 10 },
+        ...{ starts: '2026-11-01T00:00:00.000Z', ends: '2027-11-01T00:00:00.000Z' },
+      },
+    ]);
+    const ledger = await rowsOf(
+      `SELECT type, amount, timestamp, invoice_id FROM ledger ${ofCustomer} ORDER BY commit_id, position`,
+    );
+    const entries = (listed.ledger as Row[]).filter(({ type }) => type !== undefined);
+    expect(ledger.map(({ type, amount }) => [type, amount])).toEqual(
+      entries.map(({ type, amount }) => [type, amount]),
+    );
+    const sums = `SELECT c.commit_id FROM commits c JOIN (SELECT commit_id, SUM(amount) AS amount FROM ledger
+      GROUP BY commit_id) l ON c.commit_id = l.commit_id WHERE c.balance <> l.amount`;
+    expect(await rowsOf(sums)).toEqual([]);
+  });
+
+  it('products, rate_cards and rates: names and prices of the API', async () => {
+    const sql = `SELECT p.name AS product, r.price, r.pricing_group_values ->> 'model' AS model, r.ending_before
+      FROM rates r JOIN rate_cards c ON r.rate_card_id = c.rate_card_id
+      JOIN products p ON r.product_id = p.product_id
+      JOIN contracts k ON k.rate_card_id = c.rate_card_id
+      WHERE k.customer_id = '${first.customerId}' AND r.rate_type = 'FLAT' ORDER BY model, price`;
+    const { rate_card_id } = (
+      await rowsOf(`SELECT rate_card_id FROM contracts WHERE customer_id = '${first.customerId}'`)
+    )[0] as { rate_card_id: string };
+    const schedule = await api.post('/v1/contract-pricing/rate-cards/getRateSchedule', {
+      ...{ rate_card_id, starting_at: '2026-11-01T00:00:00Z' },
+    });
+    const flat = (schedule.list('data') as Array<Row & { rate: Row; pricing_group_values?: Row }>)
+      .filter(({ rate }) => rate.rate_type === 'FLAT')
+      .map((entry) => ({
+        product: entry.product_name,
+        price: entry.rate.price,
+        model: entry.pricing_group_values?.model ?? null,
+        ending_before: entry.ending_before ?? null,
+      }));
+    const order = (row: Row) => `${row.model} ${row.price}`;
+    const byOrder = (a: Row, b: Row) => order(a).localeCompare(order(b));
+    expect((await rowsOf(sql)).toSorted(byOrder)).toEqual(flat.toSorted(byOrder));
+    expect(flat.length).toBeGreaterThan(0);
+  });
+
+  it('custom_fields: values by the kind and the id of their object', async () => {
+    await api.post('/v1/customFields/addKey', {
+      entity: 'customer',
+      key: 'region',
+      enforce_uniqueness: false,
+    });
+    await api.post('/v1/customFields/setValues', {
+      ...{ entity: 'customer', entity_id: first.customerId, custom_fields: { region: 'north' } },
+    });
+    expect(await rowsOf('SELECT * FROM custom_fields')).toEqual([
+      { entity: 'customer', entity_id: first.customerId, key: 'region', value: 'north' },
+    ]);
+  });
+
+  it('provider_prices: cents of the prices of the catalogue', async () => {
+    const count = 'SELECT COUNT(*) AS prices, COUNT(DISTINCT provider) AS providers FROM provider_prices';
+    const [{ prices, providers } = {}] = await rowsOf(count);
+    const stored = await service.db.execute(
+      'select count(*)::int as prices, count(distinct provider)::int as providers from token_prices',
+    );
+    expect([{ prices, providers }]).toEqual([...stored]);
+  });
+
+  it('period_month of an invoice is the month by which lists find it, and of a draft likewise', async () => {
+    const month = { month: '2026-11' };
+    const listed = (await api.get('/v1/invoices', { query: { ...month, status: 'FINALIZED' } })).list('data');
+    const sql = (view: string) =>
+      `SELECT invoice_id AS id, due_at, paid_at FROM ${view} WHERE period_month = '2026-11-01'`;
+    expect((await rowsOf(sql('invoices'))).map(({ id }) => id).toSorted()).toEqual(
+      (listed as Row[]).map(({ id }) => String(id)).toSorted(),
+    );
+    const drafts = await rowsOf('SELECT DISTINCT period_month, due_at, paid_at FROM drafts');
+    expect(drafts).toEqual([{ period_month: '2026-12-01T00:00:00.000Z', due_at: null, paid_at: null }]);
+  });
+
+  it('SELECT * has the columns of a view, of a subquery and of both sides of a join', async () => {
+    const [customer = {}] = await rowsOf('SELECT * FROM customers ORDER BY name LIMIT 1');
+    expect(Object.keys(customer)).toEqual(viewColumns('customers').map(({ name }) => name));
+    expect(await rowsOf("SELECT * FROM (SELECT name FROM customers WHERE name = 'sql-first')")).toEqual([
+      { name: 'sql-first' },
+    ]);
+    const [one = {}] = await rowsOf(
+      'SELECT 1 AS one, k.* FROM customers c JOIN contracts k USING (customer_id)',
+    );
+    expect(Object.keys(one)).toEqual(['one', ...viewColumns('contracts').map(({ name }) => name)]);
+    const [both = {}] = await rowsOf(
+      'SELECT * FROM customers c JOIN contracts k USING (customer_id) LIMIT 1',
+    );
+    expect(Object.keys(both)).toEqual([
+      ...viewColumns('customers').map(({ name }) => name),
+      ...['contract_id', 'k_name', 'rate_card_id', 'starting_at', 'ending_before', 'k_archived_at'],
+    ]);
+  });
+
+  it('SHOW TABLES and DESCRIBE answer the views and their columns', async () => {
+    const tables = await rowsOf('SHOW TABLES;');
+    expect(tables.map(({ name }) => name)).toEqual([...VIEW_NAMES].toSorted());
+    expect(await rowsOf('describe holds')).toEqual(
+      viewColumns('holds').map(({ name, type, description }) => ({ name, type, description })),
+    );
+    expect(await refusalOf('DESCRIBE invoice')).toEqual({
+      status: 400,
+      message: expect.stringMatching(/column 10: the table invoice is not available: did you mean invoices/),
+    });
+  });
+
+  it('a column named left is selected, ordered by and qualified', async () => {
+    const sql = `SELECT b.left, left + 1 AS more FROM (SELECT granted AS left FROM commits) b
+      LEFT JOIN (SELECT 10 AS right) o ON b.left = o.right ORDER BY left`;
+    expect(await rowsOf(sql)).toEqual([{ left: 10, more: 11 }]);
+  });
+
   it('the views are documented column by column', () => {
     const page = readFileSync(new URL('../../docs/reference/sql.md', import.meta.url), 'utf8');
     for (const view of VIEW_NAMES) {
@@ -227,9 +355,15 @@ describe('a query is refused', () => {
       /^sql: line 1, column 22: the table usage_events is not available; the views are events,/,
     ],
     ['SELECT COUNT(*) FROM invoice_hourly_lines', /is not available/],
-    ['SELECT totl FROM invoices', /totl is not a column: did you mean total/],
+    ['SELECT totl FROM invoices', /totl is not a column of invoices: did you mean total/],
     ['SELECT name FROM invoices; SELECT 1', /one statement only/],
     ["SELECT name FROM customers WHERE name LIKE 'a\\'", /the pattern/],
+    ['SELECT i.foo FROM invoices i JOIN customers c USING (customer_id)', /foo is not a column of invoices;/],
+    [
+      'SELECT foo FROM invoices i JOIN customers c USING (customer_id)',
+      /foo is not a column of invoices or customers;/,
+    ],
+    ['SELECT * FROM (SELECT COUNT(*) FROM customers)', /column 1 of the subquery has no name/],
   ])('%s', async (sql, message) => {
     expect(await refusalOf(sql)).toEqual({ status: 400, message: expect.stringMatching(message) });
   });

@@ -3,13 +3,15 @@
  * (docs/reference/sql.md).
  */
 import { invalid } from '../../core/errors.ts';
+import { monthOfInvoice } from '../../core/invoice-month.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
+import { dueAt } from '../../rating/invoices/payable.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { InvoiceWithWarnings } from '../invoices/drafts/unbilled-usage.ts';
 import { type DraftPosition, listDrafts } from '../invoices/read/list-drafts.ts';
 import { previousInvoicesOf } from '../invoices/read/previous-invoices.ts';
-import { exact, time } from './view-rows.ts';
+import { exact, time } from './cells.ts';
 
 export interface DraftRowLimits {
   /** Drafts that one query may compute. */
@@ -18,8 +20,8 @@ export interface DraftRowLimits {
   readonly milliseconds: number;
 }
 
-const DRAFT_ROW_LIMITS: DraftRowLimits = { drafts: 1_000, milliseconds: 20_000 };
-const PER_PAGE = 100;
+const DRAFT_ROW_LIMITS: DraftRowLimits = { drafts: 200_000, milliseconds: 20_000 };
+const PER_PAGE = 1_000;
 
 /** `customerIds` null: of all customers. Consolidated ones, which repeat others, are left out. Refuses too many (`invalid`, field `sql`). */
 export async function draftRows(
@@ -63,6 +65,7 @@ async function rowsOf(deps: BillingContext, drafts: readonly InvoiceWithWarnings
     const before = previous.get(id);
     return [
       ...[id, customerId, contractId, draft.status, type, start, end, time(draft.issuedAt)],
+      ...[time(monthOfInvoice(draft)), time(dueAt(draft)), null],
       ...[creditTypeId, units.get(creditTypeId)?.name ?? null, exact(draft.total)],
       ...[String(draft.warnings.count), before === undefined ? null : exact(before.total)],
     ];

@@ -18,8 +18,9 @@ import {
 import { inSnapshot } from '../../store/base/database.ts';
 import { type ReportOwners, reportAliasOwners, reportIdOwners } from '../../store/sql/report-rows.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
+import type { ViewSnapshot } from './cells.ts';
 import { type DraftRowLimits, draftRows } from './draft-rows.ts';
-import { type CopiedView, readViewRows, type ViewSnapshot } from './view-rows.ts';
+import { type CopiedView, readViewRows } from './view-rows.ts';
 
 /** Instead of the usual ones. */
 type ReportLimits = Partial<CopyLimits> & { readonly query?: QueryLimits; readonly drafts?: DraftRowLimits };
@@ -48,7 +49,13 @@ interface CopyLimits {
 const COPY_LIMITS: CopyLimits = { copiedRows: 200_000, copiedCharacters: 24_000_000 };
 /** Customers, contracts or holds that are read at once. */
 const ITEMS_PER_READ = 1_000;
-const ITEM_VIEWS: readonly CopiedView[] = ['customers', 'contracts', 'holds'];
+const ITEM_VIEWS: readonly CopiedView[] = [
+  'customers',
+  'contracts',
+  'holds',
+  'custom_fields',
+  'provider_prices',
+];
 /** References of events, which arrive as one text. */
 const OWNERS_PER_READ = 20_000;
 /** Counted for each cell beside its text. */

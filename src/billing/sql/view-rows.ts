@@ -1,6 +1,5 @@
 /** The rows of the views that lie in PostgreSQL, with the meanings of the API (docs/reference/sql.md). */
-import type { Decimal } from '../../core/decimal.ts';
-import { roundDecimal } from '../../core/decimal.ts';
+import { sum } from '../../core/decimal.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import {
   countsInTotal,
@@ -9,14 +8,15 @@ import {
   isConversionLine,
   isScheduledLine,
 } from '../../core/invoice.ts';
-import type { Instant, Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { monthOfInvoice } from '../../core/invoice-month.ts';
+import { ledgerEntryType } from '../../core/terms/ledger.ts';
+import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import type { ViewName } from '../../metering/sql/values/views.ts';
 import { lineId } from '../../rating/invoices/line-id.ts';
+import { dueAt } from '../../rating/invoices/payable.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
-import type { Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { shownStatus } from '../../store/holds/holds.ts';
 import type { IssuedHead } from '../../store/invoices/invoices.ts';
@@ -28,20 +28,9 @@ import {
   reportHolds,
   reportInvoices,
 } from '../../store/sql/report-rows.ts';
-import { issuedBalances } from './issued-balances.ts';
-
-export interface ViewSnapshot {
-  /** One snapshot for all views of a query. */
-  readonly db: Transaction;
-  readonly clickhouse: ClickHouse;
-  readonly now: Instant;
-}
-
-/** Rows of a view, and where the next part begins; null: there is none. */
-export interface RowsPart {
-  readonly rows: ViewRow[];
-  readonly next: string | null;
-}
+import { catalogueRows } from './catalogue-rows.ts';
+import { exact, type RowsPart, time, type ViewSnapshot } from './cells.ts';
+import { issuedBalances, issuedLedgers } from './issued-balances.ts';
 
 /** Views whose rows lie in PostgreSQL. Those of drafts are computed (draft-rows.ts). */
 export type CopiedView = Exclude<ViewName, 'events' | 'event_repeats' | 'drafts'>;
@@ -59,12 +48,19 @@ export async function readViewRows(
       return contractRows(deps, part);
     case 'balances':
       return balanceRows(deps, part);
+    case 'commits':
+    case 'ledger':
+      return commitRows(deps, view, part);
     case 'holds':
       return holdRows(deps, part);
-    default: {
+    case 'invoices':
+    case 'invoice_lines':
+    case 'invoice_hours': {
       const heads = await reportInvoices(deps.db, part);
       return { rows: await invoiceViews[view](deps, heads), next: nextOf(heads, part) };
     }
+    default:
+      return catalogueRows(deps, view, part);
   }
 }
 
@@ -101,17 +97,56 @@ async function contractRows({ db }: ViewSnapshot, part: ReportPart): Promise<Row
   return { rows, next: nextOf(read, part) };
 }
 
-/** As the API's balances of finalized invoices. */
-async function balanceRows({ db, now }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
+async function commitsOf({ db }: ViewSnapshot, part: ReportPart) {
   const read = await reportCustomers(db, part);
   const customerIds = read.map(({ id }) => id);
   const commits = await loadCommits(db, { customerIds, includeArchived: false });
-  const balances = await issuedBalances(db, commits, now);
+  return { commits, next: nextOf(read, part) };
+}
+
+/** As the API's balances of finalized invoices. */
+async function balanceRows(deps: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
+  const { commits, next } = await commitsOf(deps, part);
+  const balances = await issuedBalances(deps.db, commits, deps.now);
   const rows = balances.map(({ commitId, customerId, contractId, type, creditTypeId, balance }) => [
     ...[commitId, customerId, contractId, type, creditTypeId],
     exact(balance),
   ]);
-  return { rows, next: nextOf(read, part) };
+  return { rows, next };
+}
+
+async function commitRows(
+  deps: ViewSnapshot,
+  view: 'commits' | 'ledger',
+  part: ReportPart,
+): Promise<RowsPart> {
+  const { commits, next } = await commitsOf(deps, part);
+  const read = await issuedLedgers(deps.db, commits, deps.now);
+  const rows = view === 'commits' ? read.map(commitRow) : read.flatMap(ledgerRows);
+  return { rows, next };
+}
+
+type IssuedLedger = Awaited<ReturnType<typeof issuedLedgers>>[number];
+
+function commitRow({ commit, balance }: IssuedLedger): ViewRow {
+  const { segments, creditTypeId } = commit.accessSchedule;
+  const starts = segments.map(({ startingAt }) => startingAt);
+  const ends = segments.map(({ endingBefore }) => endingBefore);
+  return [
+    ...[commit.id, commit.customerId, commit.contractId, commit.type, commit.name, commit.productId],
+    ...[creditTypeId, exact(sum(segments.map(({ amount }) => amount)))],
+    time(starts.length === 0 ? null : Math.min(...starts)),
+    time(ends.length === 0 ? null : Math.max(...ends)),
+    exact(balance.balance),
+  ];
+}
+
+function ledgerRows({ commit, balance }: IssuedLedger): ViewRow[] {
+  return balance.ledger.map((entry, position) => [
+    ...[commit.id, commit.customerId, String(position), time(entry.timestamp)],
+    ...[ledgerEntryType(commit.type, entry.kind), exact(entry.amount), commit.accessSchedule.creditTypeId],
+    ...[entry.segmentId, entry.invoiceId, entry.contractId, entry.reason],
+  ]);
 }
 
 async function holdRows({ db, now }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
@@ -131,7 +166,9 @@ async function invoiceRows({ db }: ViewSnapshot, heads: readonly Head[]): Promis
     const { type, period, issuedAt, number, creditTypeId, total } = head;
     const [start, end] = type === 'USAGE' ? [time(period.start), time(period.end)] : [null, null];
     const currency = [creditTypeId, creditTypes.get(creditTypeId)?.name ?? null];
-    const own = [...ownerCells(head), type, start, end, time(issuedAt), number, ...currency, exact(total)];
+    const times = [start, end, time(issuedAt), time(monthOfInvoice(head)), time(dueAt(head))];
+    const paidAt = time(head.external?.paidAt ?? null);
+    const own = [...ownerCells(head), type, ...times, paidAt, number, ...currency, exact(total)];
     return [...own, ...externalCells(head.external)];
   });
 }
@@ -223,16 +260,4 @@ async function hourRows({ db, clickhouse }: ViewSnapshot, heads: readonly Head[]
 
 function ownerCells({ id, customerId, contractId, status }: IssuedHead): ViewRow {
   return [id, customerId, contractId, status, status];
-}
-
-/** Epoch milliseconds. */
-export function time<Value extends Instant | null>(at: Value): string | null {
-  return at === null ? null : String(at);
-}
-
-/** As many places as a number of a query has. */
-const PLACES = 30;
-
-export function exact(value: Decimal): string {
-  return roundDecimal(value, 'ROUND_HALF_UP', PLACES).toFixed();
 }

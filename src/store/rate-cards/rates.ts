@@ -107,6 +107,21 @@ export async function* loadRatesInParts(
   }
 }
 
+/** Identities of all cards after one, at most `limit`, with all their rates. */
+export async function listRatesOfCards(
+  db: Database | Transaction,
+  after: number,
+  limit: number,
+): Promise<RatesOfIdentity[]> {
+  const identities = await db
+    .select()
+    .from(rateIdentities)
+    .where(gt(rateIdentities.sequence, after))
+    .orderBy(asc(rateIdentities.sequence))
+    .limit(limit);
+  return withEntries(db, identities);
+}
+
 /** The rates of a card added after another one, in the order of addition; at most `limit`. */
 export async function loadRatesAfter(
   db: Database | Transaction,

@@ -47,9 +47,10 @@ export function inputScope(
   };
   const names: Pick<Scope, 'column' | 'property'> = {
     column: ({ qualifier, name, position }) => {
-      const found = sidesOf(qualifier, position).flatMap((side) => side.column(name) ?? []);
+      const asked = sidesOf(qualifier, position);
+      const found = asked.flatMap((side) => side.column(name) ?? []);
       const [first, second] = found;
-      if (first === undefined) throw unknownColumn(sides, name, position);
+      if (first === undefined) throw unknownColumn(asked, name, position);
       if (second !== undefined && !shared.has(name)) {
         throw new QueryProblem(
           position,
@@ -146,17 +147,13 @@ function unknownColumn(sides: readonly Side[], name: string, position: number): 
   const columns = sides.flatMap(({ input }) => input.columns);
   const available = [...new Set(columns.flatMap((column) => (column.name === null ? [] : [column.name])))];
   const hasProperties = sides.some(({ input }) => input.hasProperties);
+  const place = [...new Set(sides.map(({ input }) => input.title))].join(' or ');
+  const problem = (rest: string) => new QueryProblem(position, `${name} is not a column of ${place}${rest}`);
   const near = suggestion(name, available);
-  if (near !== '') return new QueryProblem(position, `${name} is not a column${near}`);
-  if (hasProperties) {
-    return new QueryProblem(
-      position,
-      `${name} is not a column: did you mean properties.${name}? Columns are ${available.join(', ')}. Text stands in 'single quotes'`,
-    );
-  }
-  return new QueryProblem(
-    position,
-    `${name} is not a column; available are ${available.join(', ')}. Text stands in 'single quotes'`,
+  if (near !== '') return problem(near);
+  const others = `${available.join(', ')}. Text stands in 'single quotes'`;
+  return problem(
+    hasProperties ? `: did you mean properties.${name}? Columns are ${others}` : `; available are ${others}`,
   );
 }
 

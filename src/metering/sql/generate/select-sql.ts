@@ -36,15 +36,15 @@ function readSource(context: StatementContext, source: Source): SideInput {
   const { qualifier } = source;
   switch (source.kind) {
     case 'events':
-      return { ...eventsRelation(context), qualifier };
+      return { ...eventsRelation(context), qualifier, title: 'events' };
     case 'view':
-      return { ...viewRelation(context, source.view), qualifier };
+      return { ...viewRelation(context, source.view), qualifier, title: source.view };
     case 'query':
-      return { ...writeSelect(context, source.query), qualifier };
+      return { ...writeSelect(context, source.query), qualifier, title: qualifier ?? 'the subquery' };
     case 'one':
-      return { ...oneRow(context), qualifier };
+      return { ...oneRow(context), qualifier, title: 'a SELECT without FROM' };
     case 'union':
-      return { ...writeUnion(context, source.queries, writeSelect), qualifier };
+      return { ...writeUnion(context, source.queries, writeSelect), qualifier, title: 'the UNION' };
     default:
       return writeElements(context, source);
   }

@@ -9,6 +9,8 @@ import { named, type Relation, type StatementContext } from './relation.ts';
 /** The input of a SELECT, and the names that it may use for it. */
 export interface SideInput extends Relation {
   readonly qualifier: string | null;
+  /** How refusals name it: a table, a query named in WITH, or a subquery. */
+  readonly title: string;
 }
 
 export interface Side {

@@ -5,6 +5,7 @@ import type { StatementContext } from '../generate/relation.ts';
 import { writeSelect } from '../generate/select-sql.ts';
 import { refuseLongConditions } from '../syntax/expansion.ts';
 import { parseQuery } from '../syntax/parse-query.ts';
+import { shownQuery } from '../syntax/parse-show.ts';
 import { patternsIn, type TextPattern } from '../syntax/patterns.ts';
 import type { SelectQuery } from '../syntax/query-syntax.ts';
 import { createNames } from '../values/definitions.ts';
@@ -46,7 +47,7 @@ const PART = 'toInt64(0)';
 /** Throws an `invalid` refusal for the field `sql` with line, column and the allowed alternatives. */
 export function readReport(sql: string): CheckedReport {
   return locatingProblems(sql, () => {
-    const parsed = parseQuery(sql, true);
+    const parsed = parseQuery(shownQuery(sql) ?? sql, true);
     const query =
       parsed.orderBy.length > 0 && parsed.limit === null ? { ...parsed, limit: ROWS_MAX } : parsed;
     refuseLongConditions(query);

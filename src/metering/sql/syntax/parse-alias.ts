@@ -6,7 +6,8 @@ import type { TokenReader } from './token-reader.ts';
 export function parseAlias(reader: TokenReader): string | null {
   const isExplicit = reader.takeWords('AS');
   if (!isExplicit && !reader.isName()) return null;
-  const { text, position } = reader.expectName('a name for the column');
+  const what = 'a name for the column';
+  const { text, position } = isExplicit ? reader.expectColumnName(what) : reader.expectName(what);
   refuseReservedName(text, position);
   return text;
 }

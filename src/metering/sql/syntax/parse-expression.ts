@@ -294,13 +294,13 @@ function parseCase(reader: TokenReader, position: number): Expression {
 /** A column, a qualified column, or a property: `properties.a.b`, `properties['a.b']`, `properties."a"`. */
 function parseName(reader: TokenReader): Expression {
   const { position } = reader.next;
-  const first = reader.expectName('a column, a property, a literal or a function');
+  const first = reader.expectColumnName('a column, a property, a literal or a function');
   if (isPropertiesName(first.text)) return parseProperty(reader, position, null);
   if (!reader.takeSymbol('.')) {
     return build(reader, position, { kind: 'column', qualifier: null, name: first.text.toLowerCase() });
   }
   const qualifier = first.text.toLowerCase();
-  const second = reader.expectName('a column');
+  const second = reader.expectColumnName('a column');
   if (isPropertiesName(second.text)) return parseProperty(reader, position, qualifier);
   if (reader.isSymbol('.') || reader.isSymbol('(')) {
     throw new QueryProblem(position, 'names have at most two parts, as in events.timestamp');

@@ -2,11 +2,11 @@
  * The grammar of a SQL metric: one SELECT, or several with UNION, over `events`, subqueries and queries named in WITH,
  * joined or concatenated. Throws a `QueryProblem` for everything else.
  */
-import { UNUSABLE_NAME } from '../../../core/own-value.ts';
 import { QueryProblem } from '../values/query-refusal.ts';
 import { build } from './expression-weight.ts';
-import { parseAlias, refuseReservedName } from './parse-alias.ts';
+import { refuseReservedName } from './parse-alias.ts';
 import { parseExpression } from './parse-expression.ts';
+import { expandItems, parseItems } from './parse-items.ts';
 import { type Place, parseFrom, type QuerySize, unionColumn } from './parse-source.ts';
 import { parseOrder } from './parse-window.ts';
 import {
@@ -22,9 +22,6 @@ import { TokenReader } from './token-reader.ts';
 import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
-const COLUMNS_MAX = 12;
-/** For a query across customers. */
-const REPORT_COLUMNS_MAX = 30;
 /** Maximum reads of the events in a query: through joins, UNION and subqueries in expressions. */
 const READS_MAX = 8;
 const ROWS_MAX = 1_000_000;
@@ -146,10 +143,11 @@ function parseSelect(place: Place): SelectQuery {
   const inExpressions: SelectQuery[] = [];
   reader.expectWord('SELECT');
   const distinct = reader.takeWords('DISTINCT');
-  const items = parseItems(reader, place.isAcross ? REPORT_COLUMNS_MAX : COLUMNS_MAX);
+  const written = parseItems(reader, place.isAcross);
   const { source, joins } = reader.takeWords('FROM')
     ? parseFrom({ ...place, parseWith, closeSubquery })
     : { source: withoutFrom(place, inExpressions.length > 0), joins: [] };
+  const items = expandItems(reader, written, { source, joins });
   const where = reader.takeWords('WHERE') ? parseExpression(reader) : null;
   const groupBy = reader.takeWords('GROUP', 'BY') ? parseGroupBy(reader, items) : [];
   const having = reader.takeWords('HAVING') ? parseExpression(reader) : null;
@@ -211,33 +209,6 @@ function parseRowCount(reader: TokenReader): number {
   }
   reader.take();
   return Number(text);
-}
-
-function parseItems(reader: TokenReader, columnsMax: number): SelectItem[] {
-  const items: SelectItem[] = [];
-  const names = new Set<string>();
-  do {
-    const { position } = reader.next;
-    const expression = parseExpression(reader);
-    const name = parseAlias(reader) ?? nameOf(expression);
-    if (name === UNUSABLE_NAME) {
-      throw new QueryProblem(position, `a column must not be named ${UNUSABLE_NAME}: name it with AS`);
-    }
-    if (name !== null && names.has(name.toLowerCase())) {
-      throw new QueryProblem(position, `two columns are named ${name}`);
-    }
-    if (name !== null) names.add(name.toLowerCase());
-    items.push({ expression, name });
-    if (items.length > columnsMax) {
-      throw new QueryProblem(position, `a query has at most ${columnsMax} columns`);
-    }
-  } while (reader.takeSymbol(','));
-  return items;
-}
-
-/** The name of a column without an alias. */
-function nameOf(expression: Expression): string | null {
-  return expression.kind === 'column' || expression.kind === 'property' ? expression.name : null;
 }
 
 /** A name refers to the column of that name, an integer to the column at that position. */

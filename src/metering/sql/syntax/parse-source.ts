@@ -174,7 +174,7 @@ function parseJoin(place: SourcePlace): Join | null {
   if (!reader.takeWords('USING')) throw reader.unexpected('ON or USING');
   reader.expectSymbol('(');
   const using: string[] = [];
-  do using.push(reader.expectName('a column').text.toLowerCase());
+  do using.push(reader.expectColumnName('a column').text.toLowerCase());
   while (reader.takeSymbol(','));
   reader.expectSymbol(')');
   return { kind, source, on: null, using, position };

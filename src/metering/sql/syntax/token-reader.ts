@@ -19,6 +19,13 @@ const RESERVED = new Set(
   TABLE THEN UNION USING VALUES WHEN WHERE WINDOW WITH`.split(/\s+/),
 );
 
+/** Reserved words that begin no expression and end none: a column may have them as its name. */
+const COLUMN_WORDS = new Set(
+  'ANTI ANY ASOF CROSS FINAL FORMAT FULL GLOBAL INNER LEFT NATURAL OUTER PASTE RIGHT SAMPLE SEMI SETTINGS TABLE VALUES WINDOW'.split(
+    ' ',
+  ),
+);
+
 /** The grammar of the text between the brackets of a call: any expression, which may contain calls again. */
 export type ParseOperand = (reader: TokenReader) => Expression;
 
@@ -94,6 +101,20 @@ export class TokenReader {
   expectName(what: string): Token {
     if (!this.isName()) throw this.unexpected(what);
     return this.take();
+  }
+
+  /** The name of a column: as `expectName`, or a word that is reserved for other places, such as `left`. */
+  expectColumnName(what: string): Token {
+    const { kind, text } = this.next;
+    if (kind === 'word' && COLUMN_WORDS.has(text.toUpperCase())) return this.take();
+    return this.expectName(what);
+  }
+
+  /** Whether `name.*` is next. */
+  isQualifiedStar(): boolean {
+    return (
+      this.isName() && this.at(1).text === '.' && this.at(2).kind === 'symbol' && this.at(2).text === '*'
+    );
   }
 
   /** A problem with the next token. */

@@ -64,6 +64,9 @@ const VIEWS = {
     timestamp('start_timestamp', 'start of the billing period; NULL for `SCHEDULED`'),
     timestamp('end_timestamp', 'its end, exclusive; NULL for `SCHEDULED`'),
     timestamp('issued_at', 'when it was finalized'),
+    timestamp('period_month', 'first instant of the month that it belongs to, as `month` of lists'),
+    timestamp('due_at', 'when it is due; NULL without payment terms'),
+    timestamp('paid_at', 'when it was paid; NULL until then'),
     text('invoice_number', 'NULL until it is assigned'),
     text('credit_type_id', 'the currency or pricing unit of the total'),
     text('credit_type', 'its name, such as `USD (cents)`'),
@@ -121,6 +124,9 @@ const VIEWS = {
     timestamp('start_timestamp', 'start of the billing period; NULL for `SCHEDULED`'),
     timestamp('end_timestamp', 'its end, exclusive; NULL for `SCHEDULED`'),
     timestamp('issued_at', 'when it is expected to be finalized'),
+    timestamp('period_month', 'first instant of the month that it belongs to'),
+    timestamp('due_at', 'when it is expected to be due; NULL without payment terms'),
+    timestamp('paid_at', 'NULL'),
     text('credit_type_id', 'the currency or pricing unit of the total'),
     text('credit_type', 'its name, such as `USD (cents)`'),
     number('total', 'at present, exact: US cents, whole units of all others'),
@@ -134,6 +140,84 @@ const VIEWS = {
     text('type', '`PREPAID`, `POSTPAID` or `CREDIT`'),
     text('credit_type_id', 'what the balance is counted in'),
     number('balance', 'what is left at the time of the request, without what drafts are going to use'),
+  ],
+  commits: [
+    text('commit_id', 'the commit or credit'),
+    CUSTOMER_ID,
+    text('contract_id', 'its contract; NULL where it belongs to the customer'),
+    text('type', '`PREPAID`, `POSTPAID` or `CREDIT`'),
+    text('name', 'its name, or NULL'),
+    text('product_id', 'its product'),
+    text('credit_type_id', 'what it is counted in'),
+    number('granted', 'the sum of its access schedule'),
+    timestamp('starts', 'start of its first access; NULL without access'),
+    timestamp('ends', 'end of its last access, exclusive; NULL without access'),
+    number('balance', 'as in `balances`'),
+  ],
+  ledger: [
+    text('commit_id', 'the commit or credit'),
+    CUSTOMER_ID,
+    number('position', 'place in the ledger of the commit or credit, from 0'),
+    timestamp('timestamp', 'when the entry counts'),
+    text('type', '`type` of the entry in the API, such as `PREPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION`'),
+    number('amount', 'signed, in the unit of `credit_type_id`'),
+    text('credit_type_id', 'what it is counted in'),
+    text('segment_id', 'the segment of the access schedule, or NULL'),
+    text('invoice_id', 'the invoice, or NULL'),
+    text('contract_id', 'the contract of the invoice, or NULL'),
+    text('reason', 'of an entry by hand, or NULL'),
+  ],
+  products: [
+    text('product_id', 'the product'),
+    text('name', 'its name now'),
+    text('type', '`USAGE`, `SUBSCRIPTION`, `COMPOSITE`, `FIXED` or `PROFESSIONAL_SERVICE`'),
+    text('billable_metric_id', 'its metric now, or NULL'),
+    text('tags', 'its tags now, a JSON list'),
+    timestamp('created_at', 'when it was created'),
+    timestamp('archived_at', 'when it was archived; NULL: it is not'),
+  ],
+  rate_cards: [
+    text('rate_card_id', 'the rate card'),
+    text('name', 'its name'),
+    text('description', 'or NULL'),
+    text('fiat_credit_type_id', 'its currency'),
+    timestamp('created_at', 'when it was created'),
+    timestamp('archived_at', 'when it was archived; NULL: it is not'),
+  ],
+  rates: [
+    text('rate_id', 'the rate; it has a row for each time in which it is in force'),
+    text('rate_card_id', 'its card'),
+    text('product_id', 'its product'),
+    text('rate_type', '`FLAT`, `TIERED`, `PERCENTAGE`, `TIERED_PERCENTAGE` or `SUBSCRIPTION`'),
+    number('price', 'in the unit of `credit_type_id`, a fraction for percentages; NULL with tiers'),
+    text('tiers', 'JSON list of `size` and `price` as texts; the last one has no size. NULL without tiers'),
+    text('pricing_group_values', 'JSON object, such as `{"model":"large"}`: read it with `->>`'),
+    text('billing_frequency', 'of subscriptions; else NULL'),
+    boolean('entitled', 'whether the product is included unless a contract says otherwise'),
+    text('credit_type_id', 'the currency or pricing unit of the price'),
+    timestamp('starting_at', 'from when it is in force'),
+    timestamp('ending_before', 'until when, exclusive; NULL: open'),
+  ],
+  custom_fields: [
+    text('entity', 'the kind of the object, such as `customer` or `product`'),
+    text('entity_id', 'the object'),
+    text('key', 'the key'),
+    text('value', 'its value'),
+  ],
+  provider_prices: [
+    text('provider', 'the provider of the model'),
+    text('model', '`author/model`'),
+    text('kind', 'the kind of tokens, such as `input` or `output`'),
+    number('price', 'US cents a token, exact'),
+    timestamp('starting_at', 'from when the price is valid'),
+  ],
+  tables: [text('name', 'the view'), text('description', 'the rows that it has')],
+  columns: [
+    text('table_name', 'the view'),
+    number('position', 'place of the column, from 0'),
+    text('name', 'the column'),
+    text('type', '`text`, `number`, `timestamp` or `boolean`'),
+    text('description', 'its meaning'),
   ],
   holds: [
     text('hold_id', 'the hold'),
@@ -154,6 +238,33 @@ const VIEWS = {
 export type ViewName = keyof typeof VIEWS;
 
 export const VIEW_NAMES = Object.keys(VIEWS) as readonly ViewName[];
+
+const DESCRIPTIONS: Readonly<Record<ViewName, string>> = {
+  events: 'events of known customers, each once; properties.<name> reads a property',
+  event_repeats: 'events that were sent again',
+  customers: 'customers, archived ones too',
+  contracts: 'contracts, archived ones too',
+  invoices: 'issued invoices, voided ones too',
+  invoice_lines: 'lines of issued invoices',
+  invoice_hours: 'hours of the lines of issued usage invoices',
+  drafts: 'drafts, computed for the query',
+  balances: 'what is left of commits and credits',
+  commits: 'commits and credits with what was granted and what is left',
+  ledger: 'entries of the ledgers of commits and credits',
+  products: 'products as they are now, archived ones too',
+  rate_cards: 'rate cards, archived ones too',
+  rates: 'prices of rate cards, and when they are in force',
+  custom_fields: 'values of custom fields of all objects',
+  provider_prices: 'prices of tokens at the providers of models',
+  tables: 'the views',
+  columns: 'the columns of the views',
+  holds: 'holds, active ones and recent ones',
+};
+
+/** The rows that a view has, in a phrase. */
+export function viewDescription(view: ViewName): string {
+  return DESCRIPTIONS[view];
+}
 
 export function viewColumns(view: ViewName): readonly ViewColumn[] {
   return VIEWS[view];

@@ -44,11 +44,11 @@ describe('a refusal', () => {
     ],
     [
       'SELECT SUM(tokens) FROM events',
-      "line 1, column 12: tokens is not a column: did you mean properties.tokens? Columns are event_type, timestamp, transaction_id. Text stands in 'single quotes'",
+      "line 1, column 12: tokens is not a column of events: did you mean properties.tokens? Columns are event_type, timestamp, transaction_id. Text stands in 'single quotes'",
     ],
     [
       'SELECT COUNT(*) FROM events WHERE timestmp > 1',
-      'line 1, column 35: timestmp is not a column: did you mean timestamp?',
+      'line 1, column 35: timestmp is not a column of events: did you mean timestamp?',
     ],
     [
       'SELECT COUNT(*) FROM event',

@@ -1,6 +1,7 @@
 /** The language of queries across customers, and the input that is read for them. */
 import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../../../src/metering/sql/read/read-report.ts';
+import { viewColumns } from '../../../../../src/metering/sql/values/views.ts';
 import { REFUSED_QUERIES } from '../../../../support/hostile-queries.ts';
 
 /** Only a metric has a quantity, needs FROM, and must not ask for the time; only the views tell of ingestion. */
@@ -14,7 +15,18 @@ const ALLOWED = new Set([
   'SELECT event_type FROM events',
   'SELECT timestamp AS value FROM events',
   'SELECT properties.model, COUNT(*) FROM events GROUP BY model',
+  'SELECT * FROM events',
+  'SELECT events.* FROM events',
+  'SELECT e.* FROM events e',
 ]);
+
+it.each(['SELECT * FROM events', 'SELECT e.* FROM events e'])(
+  '%s has the columns of the view alone',
+  (sql) => {
+    const names = viewColumns('events').map(({ name }) => name);
+    expect(readReport(sql).columns.map(({ name }) => name)).toEqual(names);
+  },
+);
 
 describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
   it.each(queries.filter((sql) => !ALLOWED.has(sql)))(
