@@ -2,8 +2,10 @@
  * The HTTP server. Timeouts and connection limits protect it from slow or dead clients (docs/reference/limits.md).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server as NetServer } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { withOpenRequests } from '../../api/http/open-requests.ts';
+import { type Config, ConfigError } from '../../config.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 
 export interface HttpLimits {
@@ -59,5 +61,34 @@ export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS)
 function dropRest(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => {
     if (!request.readableEnded) request.resume();
+  });
+}
+
+const LISTEN_REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EACCES: 'it is not permitted',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+};
+
+/** Connections that arrive while the main thread is busy wait in the kernel; beyond the queue they would be dropped. */
+const ACCEPT_QUEUE = HTTP_LIMITS.connectionsMax;
+
+/** Throws a `ConfigError` if the service cannot listen there. */
+export async function listen(
+  server: NetServer,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException) => {
+      const reason = LISTEN_REASONS[error.code ?? ''] ?? error.message;
+      reject(new ConfigError(`cannot listen on PORT ${port} of HOST ${host}: ${reason}`, { cause: error }));
+    };
+    server.once('error', refuse);
+    server.listen({ port, host, backlog: ACCEPT_QUEUE }, () => {
+      server.removeListener('error', refuse);
+      resolve();
+    });
   });
 }

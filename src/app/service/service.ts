@@ -5,7 +5,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
-import { type Config, ConfigError, processEnvironment } from '../../config.ts';
+import { type Config, processEnvironment } from '../../config.ts';
 import { firstToken, replaceKeptToken, tokenFileOf } from '../../embedded/api-token.ts';
 import { takeDataDirectory } from '../../embedded/data-directory.ts';
 import { requireNotMoved } from '../../embedded/move-record.ts';
@@ -21,7 +21,7 @@ import {
   descriptorsOpen,
   lowLimitLine,
 } from '../http/file-descriptors.ts';
-import { createHttpServer, HTTP_LIMITS } from '../http/http-server.ts';
+import { createHttpServer, HTTP_LIMITS, listen } from '../http/http-server.ts';
 import { openMoveChannel } from '../move/move-channel.ts';
 import { requireWholeMove } from '../move/unfinished-move.ts';
 import { createWriteGate, type WriteGate } from '../move/write-gate.ts';
@@ -223,28 +223,6 @@ function once(work: () => Promise<void>): () => Promise<void> {
     done ??= work();
     return done;
   };
-}
-
-const LISTEN_REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EACCES: 'it is not permitted',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
-};
-
-async function listen(server: ServerType, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => {
-      const reason = LISTEN_REASONS[error.code ?? ''] ?? error.message;
-      reject(new ConfigError(`cannot listen on PORT ${port} of HOST ${host}: ${reason}`, { cause: error }));
-    };
-    server.once('error', refuse);
-    server.listen(port, host, () => {
-      server.removeListener('error', refuse);
-      resolve();
-    });
-  });
 }
 
 /** The address under which this machine reaches a server that listens there. */

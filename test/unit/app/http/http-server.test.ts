@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpServer, HTTP_LIMITS } from '../../../../src/app/http/http-server.ts';
+import { createHttpServer, HTTP_LIMITS, listen } from '../../../../src/app/http/http-server.ts';
 
 const limits = {
   ...HTTP_LIMITS,
@@ -50,6 +52,34 @@ it('the server keeps idle connections for longer than load balancers, which keep
   server = createHttpServer(() => new Response());
   expect('keepAliveTimeout' in server && server.keepAliveTimeout).toBeGreaterThan(65_000);
 });
+
+/** Connects while the thread of the server is busy, and stores the number of connections that the kernel took. */
+const MANY_CLIENTS = `
+  const { workerData: { port, count, connected } } = require('node:worker_threads');
+  const { connect } = require('node:net');
+  for (let opened = 0; opened < count; opened += 1) {
+    const socket = connect(port, '127.0.0.1', () => {
+      if (Atomics.add(connected, 0, 1) + 1 === count) Atomics.notify(connected, 1);
+    });
+    socket.on('error', () => {});
+  }
+`;
+
+it('the server takes connections that arrive while its thread is busy, as many as the kernel lets wait', async () => {
+  const allowed = Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8').catch(() => '128'));
+  const count = Math.min(1_000, allowed);
+  server = createHttpServer(() => new Response());
+  await listen(server, { host: '127.0.0.1', port: 0 });
+  const { port } = server.address() as AddressInfo;
+  const connected = new Int32Array(new SharedArrayBuffer(8));
+  const worker = new Worker(MANY_CLIENTS, { eval: true, workerData: { port, count, connected } });
+  await once(worker, 'online');
+  // Nothing is accepted meanwhile.
+  Atomics.wait(connected, 1, 0, 20_000);
+  expect(Atomics.load(connected, 0)).toBe(count);
+  await worker.terminate();
+  server.closeAllConnections();
+}, 40_000);
 
 describe('a client that', () => {
   it.each([
