@@ -92,6 +92,13 @@ const prices = createRoute({
   component: lazyRouteComponent(() => import('./pages/prices/prices.tsx'), 'Prices'),
 });
 
+const create = createRoute({
+  getParentRoute: () => root,
+  path: '/create/$form',
+  validateSearch: texts('customer_id', 'contract_id', 'rate_card_id'),
+  component: lazyRouteComponent(() => import('./pages/create/create.tsx'), 'Create'),
+});
+
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
@@ -116,6 +123,7 @@ export const router = createRouter({
     metrics,
     ask,
     prices,
+    create,
     events,
     system,
   ]),

@@ -12,6 +12,7 @@ type Resource =
   | 'contracts'
   | 'customers'
   | 'events'
+  | 'fields'
   | 'invoices'
   | 'jobs'
   | 'metrics'
@@ -28,6 +29,7 @@ const BILLED = ['invoices', 'usage', 'rates'] as const;
 export const READS = {
   'GET /console/session': UNTOUCHED,
   'GET /metrics': UNTOUCHED,
+  'GET /openapi.json': UNTOUCHED,
   'GET /readyz': UNTOUCHED,
   'GET /v1/auditLogs': ['audit'],
   'GET /v1/billable-metrics': ['metrics'],
@@ -75,9 +77,11 @@ export const READS = {
   'POST /v1/contracts/seatBalances/list': ['balances'],
   'POST /v1/customer-alerts/list': ['alerts'],
   'POST /v1/customers/{customer_id}/invoices/spend-breakdowns': BILLED,
+  'POST /v1/customFields/listKeys': ['fields'],
   'POST /v1/events/search': ['events', 'metrics'],
   'POST /v1/invoices/preview': UNTOUCHED,
   'POST /v1/invoices/reconcile': UNTOUCHED,
+  'POST /v1/packages/list': ['catalogue'],
   'POST /v1/sql': UNTOUCHED,
   'POST /v1/usage': ['usage'],
   'POST /v1/usage/groups': ['usage'],
@@ -90,8 +94,16 @@ export type ReadKey = keyof typeof READS;
 const OF_INVOICES = ['invoices', 'balances', 'alerts', 'jobs', 'audit'] as const;
 
 export const CHANGES = {
+  'POST /v1/alerts/archive': ['alerts', 'audit'],
+  'POST /v1/alerts/create': ['alerts', 'audit'],
   'POST /v1/billable-metrics/create': ['metrics', 'audit'],
+  'POST /v1/contract-pricing/products/archive': ['catalogue', 'audit'],
+  'POST /v1/contract-pricing/products/create': ['catalogue', 'audit'],
   'POST /v1/contract-pricing/rate-cards/addRates': ['rates', 'balances', 'alerts', 'audit'],
+  'POST /v1/customFields/addKey': ['fields', 'audit'],
+  'POST /v1/customFields/removeKey': ['fields', 'audit'],
+  'POST /v1/customers': ['customers', 'audit'],
+  'POST /v1/customers/archive': ['customers', 'audit'],
   'POST /v1/invoices/deliver': ['invoices', 'jobs', 'audit'],
   'POST /v1/invoices/refunded': ['invoices', 'audit'],
   'POST /v1/invoices/regenerate': OF_INVOICES,
@@ -99,8 +111,12 @@ export const CHANGES = {
   'POST /v1/sql/queries/delete': ['queries', 'audit'],
   'POST /v1/sql/queries/save': ['queries', 'audit'],
   'POST /v1/system/retryJob': ['jobs', 'invoices', 'audit'],
+  'POST /v1/tokens/create': ['tokens', 'audit'],
   'POST /v1/tokens/revoke': ['tokens', 'audit'],
+  'POST /v1/webhooks/archive': ['webhooks', 'audit'],
+  'POST /v1/webhooks/create': ['webhooks', 'audit'],
   'POST /v1/webhooks/redeliver': ['webhooks'],
+  'POST /v1/webhooks/test': ['webhooks'],
 } as const satisfies Readonly<Partial<Record<OperationKey, readonly Resource[]>>>;
 
 export type ChangeKey = keyof typeof CHANGES;

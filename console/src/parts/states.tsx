@@ -5,11 +5,12 @@ import { ApiError } from '../api/client.ts';
 import { spoken } from '../format/language.ts';
 import styles from './states.module.css';
 
-/** The empty state: why there is nothing, or how to create something. */
-export function Empty({ children }: { readonly children: ReactNode }) {
+/** The empty state: why there is nothing, and the button that creates something. */
+export function Empty({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) {
   return (
     <div className={styles.empty}>
       <p>{children}</p>
+      {action}
     </div>
   );
 }

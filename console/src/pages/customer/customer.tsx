@@ -1,6 +1,7 @@
 /** One customer: its usage, its upcoming invoices, the amounts left of its balances, and its terms. */
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId, Day, Status } from '../../parts/figures.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -70,9 +71,30 @@ export function Customer() {
           <CustomFields fields={customer.custom_fields} />
         </>
       }
+      actions={customer.archived_at === null ? <Archive customer={customer} /> : null}
     >
       <Tabs label="Views of the customer" views={VIEWS} current={view} />
       <View customerId={customer.id} />
     </Page>
+  );
+}
+
+function Archive({
+  customer: { id, name },
+}: {
+  readonly customer: { readonly id: string; readonly name: string };
+}) {
+  const archive = useChange('POST /v1/customers/archive');
+  return (
+    <Confirm
+      action="Archive"
+      kind="danger"
+      title={`Archive ${name}?`}
+      run={() => archive.mutateAsync({ body: { id } })}
+    >
+      <p>
+        Its contracts are archived, and <b>all its finalized invoices are voided</b>. It cannot be undone.
+      </p>
+    </Confirm>
   );
 }

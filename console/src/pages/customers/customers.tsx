@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Day, Status } from '../../parts/figures.tsx';
 import { Field, Filters, Page, Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -46,7 +47,7 @@ export function Customers() {
     },
   });
   return (
-    <Page title="Customers">
+    <Page title="Customers" actions={<CreateLink form="customer" />}>
       <Filters>
         <SearchField />
         <Archived />
@@ -125,11 +126,10 @@ function Archived() {
 
 function Nobody({ search }: { readonly search: string | undefined }) {
   return (
-    <Empty>
+    <Empty action={search === undefined ? <CreateLink form="customer" /> : undefined}>
       {search === undefined ? (
         <>
-          There is no customer yet. <code>POST /v1/customers</code> creates one, <code>npm run demo</code> a
-          month of traffic.
+          There is no customer yet. Create one, or try a month of traffic with <code>npm run demo</code>.
         </>
       ) : (
         <>No customer has this in its name, aliases, id or custom fields.</>

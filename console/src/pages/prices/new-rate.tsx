@@ -1,6 +1,7 @@
 /** A price that the card does not have yet: the product, the group values, then the fields of any rate. */
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Catalogue, type RateCard, useCatalogue } from './catalogue.ts';
@@ -36,12 +37,7 @@ function ChosenRate({ catalogue, rate }: { readonly catalogue: Catalogue; readon
   const place = placeOfKey(rate);
   const product = products.find(({ id }) => id === place?.product) ?? products[0];
   if (product === undefined) {
-    return (
-      <Empty>
-        No product can have a price on a card. <code>POST /v1/contract-pricing/products/create</code> makes
-        one.
-      </Empty>
-    );
+    return <Empty action={<CreateLink form="product" />}>No product can have a price on a card.</Empty>;
   }
   const chosen = placeFor(product, place);
   return (

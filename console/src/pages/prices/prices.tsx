@@ -12,6 +12,7 @@ import type { RateCard } from './catalogue.ts';
 import { ContractPrices } from './contract-prices.tsx';
 import { NEW_RATE, NewRate } from './new-rate.tsx';
 import { type DraftRate, draftIn, keyOfSegment } from './price-draft.ts';
+import { Products } from './products.tsx';
 import { RateGrid } from './rate-grid.tsx';
 import { RateHistory } from './rate-history.tsx';
 import { Simulate } from './simulate.tsx';
@@ -21,6 +22,7 @@ const route = getRouteApi('/prices');
 const VIEWS = [
   ['card', 'Rate card'],
   ['contract', 'Contract'],
+  ['products', 'Products'],
 ] as const;
 
 export function Prices() {
@@ -30,7 +32,13 @@ export function Prices() {
   return (
     <Page title="Prices" actions={<Instant at={at} />}>
       <Tabs label="Views of prices" views={VIEWS} current={view} />
-      {view === 'contract' ? <ContractPrices at={at} /> : <Cards at={at} />}
+      {view === 'products' ? (
+        <Products />
+      ) : view === 'contract' ? (
+        <ContractPrices at={at} />
+      ) : (
+        <Cards at={at} />
+      )}
     </Page>
   );
 }

@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { AuditLog } from './audit-log.tsx';
+import { CustomFields } from './custom-fields.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Health } from './health.tsx';
 import { Tokens } from './tokens.tsx';
@@ -14,6 +15,7 @@ const VIEWS = [
   ['webhooks', 'Webhooks'],
   ['deliveries', 'Deliveries'],
   ['tokens', 'Tokens'],
+  ['fields', 'Custom fields'],
   ['audit', 'Audit log'],
 ] as const;
 
@@ -28,6 +30,8 @@ export function System() {
         <Deliveries />
       ) : view === 'tokens' ? (
         <Tokens />
+      ) : view === 'fields' ? (
+        <CustomFields />
       ) : view === 'audit' ? (
         <AuditLog />
       ) : (

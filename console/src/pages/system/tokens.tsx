@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Status, Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -30,7 +31,12 @@ export function Tokens() {
   return (
     <Section
       title="API tokens"
-      aside={<Pager list="tokens" search={{ page, cursor }} next={query.data?.next_page} />}
+      aside={
+        <>
+          <Pager list="tokens" search={{ page, cursor }} next={query.data?.next_page} />
+          <CreateLink form="token" />
+        </>
+      }
     >
       <Loaded query={query} what="tokens">
         {({ data }) => <Table label="API tokens" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}

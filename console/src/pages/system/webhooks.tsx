@@ -2,6 +2,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi, useChange } from '../../api/queries.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Status, Time } from '../../parts/figures.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -28,18 +30,19 @@ const COLUMNS: readonly Column<Webhook>[] = [
     cell: ({ archived_at }) => <Status state={archived_at === null ? 'active' : 'archived'} />,
   },
   { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
+  { title: '', cell: (webhook) => <Actions webhook={webhook} /> },
 ];
 
 export function Webhooks() {
   const { webhook } = route.useSearch();
   const query = useApi('GET /v1/webhooks', { query: { limit: '100' } });
   return (
-    <Section title="Webhooks">
+    <Section title="Webhooks" aside={<CreateLink form="webhook" />}>
       <Loaded query={query} what="webhooks">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>
-              No webhooks yet. <code>POST /v1/webhooks/create</code> creates one.
+            <Empty action={<CreateLink form="webhook" />}>
+              No program is told of invoices, alerts and contracts yet.
             </Empty>
           ) : (
             <>
@@ -50,6 +53,28 @@ export function Webhooks() {
         }
       </Loaded>
     </Section>
+  );
+}
+
+function Actions({ webhook: { id, name, archived_at } }: { readonly webhook: Webhook }) {
+  const test = useChange('POST /v1/webhooks/test');
+  const archive = useChange('POST /v1/webhooks/archive');
+  if (archived_at !== null) return null;
+  return (
+    <span className="nowrap">
+      <button type="button" disabled={test.isPending} onClick={() => test.mutate({ body: { id } })}>
+        {test.isSuccess ? 'Test message sent' : 'Send a test message'}
+      </button>{' '}
+      <Confirm
+        action="Archive"
+        kind="danger"
+        title={`Archive the webhook ${name}?`}
+        run={() => archive.mutateAsync({ body: { id } })}
+      >
+        <p>It gets no more messages. Messages that wait for another attempt are canceled.</p>
+      </Confirm>
+      {test.isError ? <Failure error={test.error} /> : null}
+    </span>
   );
 }
 

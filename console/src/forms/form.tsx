@@ -1,0 +1,156 @@
+/**
+ * A form that asks an operation of the API. It has no rules: the API refuses what is wrong, and its words stand at the
+ * field that they name.
+ */
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type AnswerOf, ApiError, callAll, type InputOf } from '../api/client.ts';
+import { useChange } from '../api/queries.ts';
+import type { ChangeKey } from '../api/resources.ts';
+import { Failure, Loaded, Note } from '../parts/states.tsx';
+import { useWriteRefusal } from '../session/session.ts';
+import { bodyOf } from './body.ts';
+import { draftOf, keepDraft } from './drafts.ts';
+import { entriesOf, type FormField, shownFields, startOf, textOf, type Values } from './field.ts';
+import { Fields } from './fields.tsx';
+import styles from './form.module.css';
+import { useReference, useUnit } from './options.ts';
+import { problemsOf } from './problems.ts';
+import { bodySchema, type Reference } from './schema.ts';
+
+export interface FormProps<Key extends ChangeKey> {
+  readonly operation: Key;
+  /** Tells its draft from those of other forms. */
+  readonly name: string;
+  readonly fields: readonly FormField[];
+  /** The words of its last button. */
+  readonly action: string;
+  /** Values that are known already. */
+  readonly known?: Values;
+  done(answer: AnswerOf<Key>): void;
+}
+
+export function Form<Key extends ChangeKey>(props: FormProps<Key>) {
+  const reference = useReference();
+  return (
+    <Loaded query={reference} what="the form">
+      {(read) => <ReadyForm {...props} reference={read} />}
+    </Loaded>
+  );
+}
+
+/** The values of the form and its draft. */
+function useDraft(name: string, start: Values) {
+  const [kept] = useState(() => draftOf(name));
+  const [values, setValues] = useState<Values>(() => ({ ...start, ...kept }));
+  const [isKept, setKept] = useState(kept !== null);
+  const change = (next: Values) => {
+    setValues(next);
+    keepDraft(name, next);
+  };
+  const discard = () => {
+    keepDraft(name, null);
+    setValues(start);
+    setKept(false);
+  };
+  return { values, isKept, change, discard };
+}
+
+function ReadyForm<Key extends ChangeKey>(props: FormProps<Key> & { readonly reference: Reference }) {
+  const { operation, fields, name, known, reference } = props;
+  const schema = useMemo(() => bodySchema(reference, operation), [reference, operation]);
+  const { values, isKept, change, discard } = useDraft(name, startOf(fields, known));
+  const unit = useUnit(fields, values);
+  const refusal = useWriteRefusal();
+  const create = useChange(operation);
+  const createProduct = useChange(PRODUCT);
+  const [state, setState] = useState<{ readonly isRunning: boolean; readonly error?: unknown }>({
+    isRunning: false,
+  });
+  const place = useFocusOnProblem(state.error);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setState({ isRunning: true });
+    try {
+      const products = await chargedProducts(namesOf(fields, values), async (name) => {
+        const { data } = await createProduct.mutateAsync({ body: { name, type: 'FIXED' } });
+        return data.id;
+      });
+      const body = bodyOf(fields, values, { schema, unit, products });
+      const answer = await create.mutateAsync({ body } as unknown as InputOf<Key>);
+      keepDraft(name, null);
+      props.done(answer);
+    } catch (error) {
+      setState({ isRunning: false, error });
+    }
+  };
+  const { byField, rest } = problemsIn(state.error, fields, values);
+  return (
+    <form ref={place} className={styles.form} onSubmit={(event) => void submit(event)} noValidate>
+      {isKept ? (
+        <Note>
+          This is a draft of before.{' '}
+          <button type="button" data-kind="plain" onClick={discard}>
+            Discard it
+          </button>
+        </Note>
+      ) : null}
+      <div className={styles.fields}>
+        <Fields
+          {...{ fields, schema, values, unit, problems: byField }}
+          set={(at, value) => change({ ...values, [at]: value })}
+        />
+      </div>
+      {rest.map((text) => (
+        <Failure key={text} error={text} />
+      ))}
+      <div className={styles.buttons}>
+        <button type="submit" data-kind="main" disabled={state.isRunning || refusal !== undefined}>
+          {props.action}
+        </button>
+        {refusal === undefined ? null : <span className="soft">{refusal}</span>}
+      </div>
+    </form>
+  );
+}
+
+function problemsIn(error: unknown, fields: readonly FormField[], values: Values) {
+  if (error instanceof ApiError && error.status === 400) return problemsOf(error.message, fields, values);
+  const rest = error === undefined ? [] : [error instanceof Error ? error.message : String(error)];
+  return { byField: new Map<string, string>(), rest };
+}
+
+/** After a refusal the first field that it names has the focus. */
+function useFocusOnProblem(error: unknown) {
+  const place = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error !== undefined) place.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [error]);
+  return place;
+}
+
+const PRODUCT = 'POST /v1/contract-pricing/products/create';
+const LIST = 'POST /v1/contract-pricing/products/list';
+
+/** The ids of the FIXED products with these names; those that do not exist are created. */
+async function chargedProducts(
+  names: readonly string[],
+  create: (name: string) => Promise<string>,
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
+  if (names.length === 0) return ids;
+  const products = await callAll(LIST, { body: {}, query: { limit: '100' } });
+  for (const name of names) {
+    const known = products.find(({ type, current }) => type === 'FIXED' && current.name === name);
+    ids.set(name, known?.id ?? (await create(name)));
+  }
+  return ids;
+}
+
+function namesOf(fields: readonly FormField[], values: Values): string[] {
+  const names = shownFields(fields, values).flatMap(({ at, kind, fields: inner = [] }) =>
+    kind === 'charged'
+      ? [textOf(values, at).trim()]
+      : entriesOf(values, at).flatMap((entry) => namesOf(inner, entry)),
+  );
+  return [...new Set(names)].filter((name) => name !== '');
+}

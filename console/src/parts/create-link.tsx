@@ -1,0 +1,23 @@
+/** The button that leads to a form. */
+import { Link } from '@tanstack/react-router';
+
+const TITLES = {
+  alert: 'Create alert',
+  customer: 'Create customer',
+  'custom-field': 'Create custom field',
+  product: 'Create product',
+  token: 'Create token',
+  webhook: 'Create webhook',
+} as const;
+
+export function CreateLink(props: {
+  readonly form: keyof typeof TITLES;
+  /** Ids that are known already. */
+  readonly known?: { readonly customer_id?: string; readonly rate_card_id?: string };
+}) {
+  return (
+    <Link className="button" to="/create/$form" params={{ form: props.form }} search={props.known ?? {}}>
+      {TITLES[props.form]}
+    </Link>
+  );
+}

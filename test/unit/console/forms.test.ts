@@ -1,0 +1,86 @@
+/** Forms of the console against the reference of the API: their fields, the bodies that they send, and refusals. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bodyOf } from '../../../console/src/forms/body.ts';
+import { type FormField, startOf, USD, type Values } from '../../../console/src/forms/field.ts';
+import { problemsOf } from '../../../console/src/forms/problems.ts';
+import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
+import * as FORMS from '../../../console/src/pages/create/forms.ts';
+import { everyRouteOfApp } from '../../../scripts/reference/every-route.ts';
+import { openApiDocument } from '../../../src/api/http/openapi.ts';
+
+const reference = JSON.parse(JSON.stringify(openApiDocument(everyRouteOfApp(), '0'))) as Reference;
+const forms = Object.entries(FORMS).map(([name, form]) => ({ name, form }));
+
+/** The fields that the API has, by place; throws for a field that it has not. */
+function placesOf(schema: FieldSchema, fields: readonly FormField[]): string[] {
+  return fields.flatMap(({ at, fields: inner = [], unitAt }) => {
+    const own = schemaAt(schema, at);
+    if (unitAt !== undefined) schemaAt(schema, unitAt);
+    return [at, ...(own.items === null ? [] : placesOf(own.items, inner).map((each) => `${at}[].${each}`))];
+  });
+}
+
+describe('forms of the console', () => {
+  it.each(forms)(
+    'the form $name has fields of its operation only, and all that the API requires',
+    ({ form }) => {
+      const schema = bodySchema(reference, form.operation);
+      const places = placesOf(schema, form.fields);
+      const missing = (schema.raw.required ?? []).filter(
+        (name) => !places.some((place) => place.split(/[.[]/)[0] === name),
+      );
+      expect(missing).toEqual([]);
+    },
+  );
+
+  it('a body has the fields that are filled in, numbers in the units of the API, and the day after a last day', () => {
+    const { operation, fields } = FORMS.ALERT;
+    const schema = bodySchema(reference, operation);
+    const values = { name: ' Low ', alert_type: 'low_credit_balance_reached', threshold: '1,200.50' };
+    const sent = { schema, unit: USD, products: new Map() };
+    expect(JSON.parse(JSON.stringify(bodyOf(fields, values, sent)))).toMatchObject({
+      ...{ name: 'Low', alert_type: 'low_credit_balance_reached', threshold: { value: '120050' } },
+    });
+    const token = { name: 'A', scope: 'read', expires_at: '2028-02-28' };
+    const body = bodyOf(FORMS.TOKEN.fields, token, {
+      ...sent,
+      schema: bodySchema(reference, FORMS.TOKEN.operation),
+    });
+    expect(body).toEqual({ ...token, expires_at: '2028-02-29T00:00:00.000Z' });
+  });
+
+  it('text that is no number is sent as it is, so that the refusal of the API stands at its field', () => {
+    const { operation, fields } = FORMS.ALERT;
+    const values = { alert_type: 'spend_threshold_reached', threshold: '1.200,50' };
+    const sent = { schema: bodySchema(reference, operation), unit: USD, products: new Map() };
+    expect(bodyOf(fields, values, sent)).toMatchObject({ threshold: '1.200,50' });
+  });
+
+  it('every problem that a refusal names is shown once: at its field, or below the form', () => {
+    const fields: readonly FormField[] = [
+      { at: 'name', label: 'Name' },
+      { at: 'access.items[0].amount', label: 'Amount' },
+      { at: 'credits', label: 'Credits', fields: [{ at: 'priority', label: 'Priority' }] },
+    ];
+    const values: Values = { ...startOf(fields), credits: [{}, {}] };
+    const named = fc.constantFrom(
+      ...['name', 'access', 'access.items[0].amount', 'access.items[0].starting_at', 'credits[1].priority'],
+      ...['credits', 'credits[0].name', 'other', 'nothing[3].inside'],
+    );
+    const text = fc.stringMatching(/^[a-z][a-z ]{0,20}(; [A-Z][a-z]{1,5})?$/);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(named, text), { minLength: 1, maxLength: 5 }), (problems) => {
+        const message = problems.map(([field, problem]) => `${field}: ${problem}`).join('; ');
+        const { byField, rest } = problemsOf(message, fields, values);
+        const shown = [...byField.values(), ...rest].join('; ');
+        for (const [field, problem] of problems) {
+          expect(shown).toContain(problem);
+          if (field === 'name') expect(byField.get('name')).toContain(problem);
+          if (field === 'credits[1].priority') expect(byField.get(field)).toContain(problem);
+          if (field === 'other') expect(rest.join()).toContain(problem);
+        }
+      }),
+    );
+  });
+});
