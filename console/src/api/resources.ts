@@ -91,6 +91,7 @@ export const READS = {
 export type ReadKey = keyof typeof READS;
 
 /** Changes of invoices take deductions back to balances, and send or void copies at billing providers by jobs. */
+const OF_CONTRACTS = ['contracts', 'balances', 'alerts', 'audit', ...BILLED] as const;
 const OF_INVOICES = ['invoices', 'balances', 'alerts', 'jobs', 'audit'] as const;
 
 export const CHANGES = {
@@ -99,7 +100,10 @@ export const CHANGES = {
   'POST /v1/billable-metrics/create': ['metrics', 'audit'],
   'POST /v1/contract-pricing/products/archive': ['catalogue', 'audit'],
   'POST /v1/contract-pricing/products/create': ['catalogue', 'audit'],
+  'POST /v1/contract-pricing/rate-cards/create': ['catalogue', 'rates', 'audit'],
   'POST /v1/contract-pricing/rate-cards/addRates': ['rates', 'balances', 'alerts', 'audit'],
+  'POST /v1/contracts/create': OF_CONTRACTS,
+  'POST /v1/contracts/customerCredits/create': OF_CONTRACTS,
   'POST /v1/customFields/addKey': ['fields', 'audit'],
   'POST /v1/customFields/removeKey': ['fields', 'audit'],
   'POST /v1/customers': ['customers', 'audit'],
@@ -111,12 +115,15 @@ export const CHANGES = {
   'POST /v1/sql/queries/delete': ['queries', 'audit'],
   'POST /v1/sql/queries/save': ['queries', 'audit'],
   'POST /v1/system/retryJob': ['jobs', 'invoices', 'audit'],
+  'POST /v1/packages/archive': ['catalogue', 'audit'],
+  'POST /v1/packages/create': ['catalogue', 'audit'],
   'POST /v1/tokens/create': ['tokens', 'audit'],
   'POST /v1/tokens/revoke': ['tokens', 'audit'],
   'POST /v1/webhooks/archive': ['webhooks', 'audit'],
   'POST /v1/webhooks/create': ['webhooks', 'audit'],
   'POST /v1/webhooks/redeliver': ['webhooks'],
   'POST /v1/webhooks/test': ['webhooks'],
+  'POST /v2/contracts/edit': OF_CONTRACTS,
 } as const satisfies Readonly<Partial<Record<OperationKey, readonly Resource[]>>>;
 
 export type ChangeKey = keyof typeof CHANGES;

@@ -1,4 +1,6 @@
-/** What a form is, and the values that a person has given. */
+/** The fields of a form, and the values that a person has given. */
+import type { AnswerOf } from '../api/client.ts';
+import type { ChangeKey } from '../api/resources.ts';
 import type { CreditType } from '../format/money.ts';
 
 /** How a field is entered. Without a kind, the schema of the API decides. */
@@ -36,8 +38,10 @@ export interface FormField {
   readonly label: string;
   readonly kind?: Kind;
   readonly hint?: string;
-  /** The value of a new form. */
-  readonly start?: string | boolean;
+  /** The value of a new form, or how it follows from the day of the service's clock. */
+  readonly start?: string | boolean | ((today: string) => string);
+  /** Sent with its value, and not shown. */
+  readonly isHidden?: boolean;
   /** For money: where the pricing unit of the amount goes. */
   readonly unitAt?: string;
   /** For a product: which ones can be chosen. */
@@ -50,14 +54,25 @@ export interface FormField {
   isMoney?(values: Values): boolean;
 }
 
+/** A second request of the same form, such as the prices of the card that the first one has created. */
+export interface FormStep<Key extends ChangeKey> {
+  readonly operation: ChangeKey;
+  readonly fields: readonly FormField[];
+  /** The values that the first answer gives. */
+  known(answer: AnswerOf<Key>): Values;
+  isWanted(values: Values): boolean;
+}
+
 export type Value = string | boolean | readonly Values[];
 export interface Values {
   readonly [at: string]: Value | undefined;
 }
 
 /** Fields are by the place of the field, and lists have the values of their entries. */
-export function startOf(fields: readonly FormField[], known: Values = {}): Values {
-  const start = fields.flatMap(({ at, start: value }) => (value === undefined ? [] : [[at, value] as const]));
+export function startOf(fields: readonly FormField[], today: string, known: Values = {}): Values {
+  const start = fields.flatMap(({ at, start: value }) =>
+    value === undefined ? [] : [[at, typeof value === 'function' ? value(today) : value] as const],
+  );
   return { ...Object.fromEntries(start), ...known };
 }
 
@@ -75,5 +90,5 @@ export function shownFields(fields: readonly FormField[], values: Values): reado
   return fields.filter(({ isShown }) => isShown?.(values) ?? true);
 }
 
-/** What amounts are in, where nothing else is chosen. */
+/** The unit of amounts, if nothing else is chosen. */
 export const USD: CreditType = { id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2', name: 'USD (cents)' };

@@ -1,5 +1,5 @@
 /** The fields of a form, each with its label, its hint, and the problem that the API has with it. */
-import { useId } from 'react';
+import { useEffect, useId } from 'react';
 import { type CreditType, unitText } from '../format/money.ts';
 import { CustomerField } from '../parts/customer-field.tsx';
 import { Problem } from '../parts/states.tsx';
@@ -14,13 +14,15 @@ interface FieldsProps {
   readonly schema: FieldSchema;
   readonly values: Values;
   readonly unit: CreditType;
+  /** The day of the service's clock. */
+  readonly today: string;
   readonly problems: ReadonlyMap<string, string>;
   /** The place of the list entry that the fields are in, with its point. */
   readonly before?: string;
   set(at: string, value: Value): void;
 }
 
-/** What an input of a field needs. */
+/** The properties of the input of a field. */
 interface InputProps extends FieldsProps {
   readonly field: FormField;
   readonly own: FieldSchema;
@@ -29,9 +31,8 @@ interface InputProps extends FieldsProps {
 }
 
 export function Fields(props: FieldsProps) {
-  return shownFields(props.fields, props.values).map((field) => (
-    <OneField key={field.at} {...props} field={field} />
-  ));
+  const shown = shownFields(props.fields, props.values).filter(({ isHidden }) => isHidden !== true);
+  return shown.map((field) => <OneField key={field.at} {...props} field={field} />);
 }
 
 function OneField(props: FieldsProps & { readonly field: FormField }) {
@@ -168,6 +169,12 @@ function ChoiceInput({ field, own, values, set, id, described }: InputProps) {
 function ObjectInput({ field, own, values, set, id, described }: InputProps) {
   const { data } = useOptions(field.kind ?? own.kind, field, values);
   const chosen = textOf(values, field.at);
+  const [only] = data ?? [];
+  const isOnly = own.isRequired && chosen === '' && data?.length === 1 && only !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the only choice is chosen when it is known.
+  useEffect(() => {
+    if (isOnly) set(field.at, only.id);
+  }, [isOnly]);
   return (
     <select
       id={id}
@@ -237,7 +244,7 @@ function List(props: InputProps) {
           </button>
         </div>
       ))}
-      <button type="button" onClick={() => set(at, [...entries, startOf(fields)])}>
+      <button type="button" onClick={() => set(at, [...entries, startOf(fields, props.today)])}>
         Add {entry}
       </button>
     </>
@@ -250,7 +257,7 @@ function Pairs({ field, values, set }: InputProps) {
   return (
     <>
       {entries.map((entry, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a pair is told by its place while its name is written.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a pair has no name while its name is written.
         <div key={index} className={styles.pair}>
           {(['key', 'value'] as const).map((part) => (
             <input

@@ -6,11 +6,21 @@ import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { type AnswerOf, ApiError, callAll, type InputOf } from '../api/client.ts';
 import { useChange } from '../api/queries.ts';
 import type { ChangeKey } from '../api/resources.ts';
+import type { CreditType } from '../format/money.ts';
 import { Failure, Loaded, Note } from '../parts/states.tsx';
-import { useWriteRefusal } from '../session/session.ts';
+import { useSession, useWriteRefusal } from '../session/session.ts';
 import { bodyOf } from './body.ts';
 import { draftOf, keepDraft } from './drafts.ts';
-import { entriesOf, type FormField, shownFields, startOf, textOf, type Values } from './field.ts';
+import {
+  entriesOf,
+  type FormField,
+  type FormStep,
+  shownFields,
+  startOf,
+  textOf,
+  type Value,
+  type Values,
+} from './field.ts';
 import { Fields } from './fields.tsx';
 import styles from './form.module.css';
 import { useReference, useUnit } from './options.ts';
@@ -22,6 +32,7 @@ export interface FormProps<Key extends ChangeKey> {
   /** Tells its draft from those of other forms. */
   readonly name: string;
   readonly fields: readonly FormField[];
+  readonly next?: FormStep<Key>;
   /** The words of its last button. */
   readonly action: string;
   /** Values that are known already. */
@@ -43,10 +54,12 @@ function useDraft(name: string, start: Values) {
   const [kept] = useState(() => draftOf(name));
   const [values, setValues] = useState<Values>(() => ({ ...start, ...kept }));
   const [isKept, setKept] = useState(kept !== null);
-  const change = (next: Values) => {
-    setValues(next);
-    keepDraft(name, next);
-  };
+  const change = (next: (before: Values) => Values) =>
+    setValues((before) => {
+      const after = next(before);
+      keepDraft(name, after);
+      return after;
+    });
   const discard = () => {
     keepDraft(name, null);
     setValues(start);
@@ -55,14 +68,17 @@ function useDraft(name: string, start: Values) {
   return { values, isKept, change, discard };
 }
 
-function ReadyForm<Key extends ChangeKey>(props: FormProps<Key> & { readonly reference: Reference }) {
-  const { operation, fields, name, known, reference } = props;
-  const schema = useMemo(() => bodySchema(reference, operation), [reference, operation]);
-  const { values, isKept, change, discard } = useDraft(name, startOf(fields, known));
+type Ready<Key extends ChangeKey> = FormProps<Key> & { readonly reference: Reference };
+
+function ReadyForm<Key extends ChangeKey>(props: Ready<Key>) {
+  const { operation, fields, next, name, known, reference } = props;
+  const today = useSession().now.slice(0, 10);
+  const all = useMemo(() => [...fields, ...(next?.fields ?? [])], [fields, next]);
+  const draft = useDraft(name, startOf(all, today, known));
+  const { values, change } = draft;
   const unit = useUnit(fields, values);
   const refusal = useWriteRefusal();
-  const create = useChange(operation);
-  const createProduct = useChange(PRODUCT);
+  const send = useSend(props, unit);
   const [state, setState] = useState<{ readonly isRunning: boolean; readonly error?: unknown }>({
     isRunning: false,
   });
@@ -71,35 +87,35 @@ function ReadyForm<Key extends ChangeKey>(props: FormProps<Key> & { readonly ref
     event.preventDefault();
     setState({ isRunning: true });
     try {
-      const products = await chargedProducts(namesOf(fields, values), async (name) => {
-        const { data } = await createProduct.mutateAsync({ body: { name, type: 'FIXED' } });
-        return data.id;
-      });
-      const body = bodyOf(fields, values, { schema, unit, products });
-      const answer = await create.mutateAsync({ body } as unknown as InputOf<Key>);
+      const answer = await send(values);
       keepDraft(name, null);
       props.done(answer);
     } catch (error) {
       setState({ isRunning: false, error });
     }
   };
-  const { byField, rest } = problemsIn(state.error, fields, values);
+  const { byField, rest } = problemsIn(state.error, all, values);
+  const shared = { values, unit, today, problems: byField };
+  const set = (at: string, value: Value) => change((before) => ({ ...before, [at]: value }));
   return (
     <form ref={place} className={styles.form} onSubmit={(event) => void submit(event)} noValidate>
-      {isKept ? (
+      {draft.isKept ? (
         <Note>
           This is a draft of before.{' '}
-          <button type="button" data-kind="plain" onClick={discard}>
+          <button type="button" data-kind="plain" onClick={draft.discard}>
             Discard it
           </button>
         </Note>
       ) : null}
-      <div className={styles.fields}>
+      <Fields {...shared} {...{ fields, set }} schema={bodySchema(reference, operation)} />
+      {next === undefined ? null : (
         <Fields
-          {...{ fields, schema, values, unit, problems: byField }}
-          set={(at, value) => change({ ...values, [at]: value })}
+          {...shared}
+          {...{ set }}
+          fields={next.fields}
+          schema={bodySchema(reference, next.operation)}
         />
-      </div>
+      )}
       {rest.map((text) => (
         <Failure key={text} error={text} />
       ))}
@@ -111,6 +127,33 @@ function ReadyForm<Key extends ChangeKey>(props: FormProps<Key> & { readonly ref
       </div>
     </form>
   );
+}
+
+/** Sends the requests of a form. An answer is kept: if a later request is refused, it is not asked for again. */
+function useSend<Key extends ChangeKey>(
+  { operation, fields, next, reference }: Ready<Key>,
+  unit: CreditType,
+): (values: Values) => Promise<AnswerOf<Key>> {
+  const create = useChange(operation);
+  const createNext = useChange(next?.operation ?? operation);
+  const createProduct = useChange(PRODUCT);
+  const answered = useRef<AnswerOf<Key> | null>(null);
+  return async (values) => {
+    const all = [...fields, ...(next?.fields ?? [])];
+    const products = await chargedProducts(namesOf(all, values), async (product) => {
+      const { data } = await createProduct.mutateAsync({ body: { name: product, type: 'FIXED' } });
+      return data.id;
+    });
+    const sent = (key: ChangeKey) => ({ schema: bodySchema(reference, key), unit, products });
+    const body = bodyOf(fields, values, sent(operation));
+    const answer = answered.current ?? (await create.mutateAsync({ body } as unknown as InputOf<Key>));
+    answered.current = answer;
+    if (next?.isWanted(values) === true) {
+      const further = bodyOf(next.fields, { ...values, ...next.known(answer) }, sent(next.operation));
+      await createNext.mutateAsync({ body: further } as unknown as InputOf<ChangeKey>);
+    }
+    return answer;
+  };
 }
 
 function problemsIn(error: unknown, fields: readonly FormField[], values: Values) {

@@ -4,7 +4,7 @@ import { call, callAll } from '../api/client.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useApi } from '../api/queries.ts';
 import { keyOf } from '../api/resources.ts';
-import type { CreditType } from '../format/money.ts';
+import { type CreditType, unitText } from '../format/money.ts';
 import { periodText } from '../format/time.ts';
 import { type FormField, type Kind, textOf, USD, type Values } from './field.ts';
 import type { Reference } from './schema.ts';
@@ -35,7 +35,7 @@ export function useProducts(): UseQueryResult<readonly Schemas['Product'][]> {
   });
 }
 
-export function useRateCards(): UseQueryResult<readonly Schemas['RateCard'][]> {
+function useRateCards(): UseQueryResult<readonly Schemas['RateCard'][]> {
   return useQuery({
     queryKey: keyOf(CARDS),
     queryFn: ({ signal }) => callAll(CARDS, { body: {}, query: PAGE }, { signal }),
@@ -49,7 +49,7 @@ function useUnits(): UseQueryResult<readonly CreditType[]> {
   });
 }
 
-/** What a select of this kind offers, by name. */
+/** The choices of a select of this kind, by name. */
 export function useOptions(
   kind: Kind,
   { types }: FormField,
@@ -79,12 +79,18 @@ async function read(
   if (kind === 'rateCard') return await callAll(CARDS, { body: {}, query: PAGE }, { signal });
   if (kind === 'package') return await callAll(PACKAGES, { body: {}, query: PAGE }, { signal });
   if (kind === 'metric') return await callAll(METRICS, { query: PAGE }, { signal });
-  if (kind === 'unit') return await callAll(UNITS, { query: PAGE }, { signal });
+  if (kind === 'unit') return await unitsFor(signal);
   if (kind === 'contract') return customer === '' ? [] : await contractsOf(customer, signal);
   const products = await callAll(PRODUCTS, { body: {}, query: PAGE }, { signal });
   return products
     .filter(({ type }) => types?.includes(type) ?? true)
     .map(({ id, current }) => ({ id, name: current.name }));
+}
+
+/** Units as people write them: `USD` for US cents. */
+async function unitsFor(signal: AbortSignal): Promise<readonly Option[]> {
+  const units = await callAll(UNITS, { query: PAGE }, { signal });
+  return units.map((unit) => ({ id: unit.id, name: unitText(unit) }));
 }
 
 async function contractsOf(customer: string, signal: AbortSignal): Promise<readonly Option[]> {

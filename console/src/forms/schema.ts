@@ -54,9 +54,11 @@ export function schemaAt(schema: FieldSchema, at: string): FieldSchema {
   return inner;
 }
 
-function memberOf({ raw, reference }: FieldSchema, name: string): FieldSchema | null {
+function memberOf({ raw, reference, isRequired }: FieldSchema, name: string): FieldSchema | null {
   const member = raw.properties?.[name];
-  if (member !== undefined) return fieldSchema(member, reference, raw.required?.includes(name) ?? false);
+  // A required field of an object that may be missing may be missing with it.
+  const isNeeded = isRequired && (raw.required?.includes(name) ?? false);
+  if (member !== undefined) return fieldSchema(member, reference, isNeeded);
   // A map takes any name.
   if (typeof raw.additionalProperties !== 'object') return null;
   return fieldSchema(raw.additionalProperties, reference, false);

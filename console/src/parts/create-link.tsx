@@ -3,9 +3,15 @@ import { Link } from '@tanstack/react-router';
 
 const TITLES = {
   alert: 'Create alert',
+  charge: 'Add charge',
+  commit: 'Add commit',
+  contract: 'Create contract',
+  credit: 'Add credit',
   customer: 'Create customer',
   'custom-field': 'Create custom field',
+  package: 'Create package',
   product: 'Create product',
+  'rate-card': 'Create rate card',
   token: 'Create token',
   webhook: 'Create webhook',
 } as const;

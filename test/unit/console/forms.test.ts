@@ -5,12 +5,17 @@ import { bodyOf } from '../../../console/src/forms/body.ts';
 import { type FormField, startOf, USD, type Values } from '../../../console/src/forms/field.ts';
 import { problemsOf } from '../../../console/src/forms/problems.ts';
 import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
-import * as FORMS from '../../../console/src/pages/create/forms.ts';
+import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
+import * as TERMS from '../../../console/src/pages/create/terms.ts';
 import { everyRouteOfApp } from '../../../scripts/reference/every-route.ts';
 import { openApiDocument } from '../../../src/api/http/openapi.ts';
 
 const reference = JSON.parse(JSON.stringify(openApiDocument(everyRouteOfApp(), '0'))) as Reference;
-const forms = Object.entries(FORMS).map(([name, form]) => ({ name, form }));
+const { form: _make, ...specs } = { ...OBJECTS, ...TERMS };
+const forms = Object.values(specs).flatMap(({ title, operation, fields, next }) => [
+  { name: title, operation, fields },
+  ...(next === undefined ? [] : [{ name: `${title}, then ${next.operation}`, ...next }]),
+]);
 
 /** The fields that the API has, by place; throws for a field that it has not. */
 function placesOf(schema: FieldSchema, fields: readonly FormField[]): string[] {
@@ -24,9 +29,9 @@ function placesOf(schema: FieldSchema, fields: readonly FormField[]): string[] {
 describe('forms of the console', () => {
   it.each(forms)(
     'the form $name has fields of its operation only, and all that the API requires',
-    ({ form }) => {
-      const schema = bodySchema(reference, form.operation);
-      const places = placesOf(schema, form.fields);
+    ({ operation, fields }) => {
+      const schema = bodySchema(reference, operation);
+      const places = placesOf(schema, fields);
       const missing = (schema.raw.required ?? []).filter(
         (name) => !places.some((place) => place.split(/[.[]/)[0] === name),
       );
@@ -35,7 +40,7 @@ describe('forms of the console', () => {
   );
 
   it('a body has the fields that are filled in, numbers in the units of the API, and the day after a last day', () => {
-    const { operation, fields } = FORMS.ALERT;
+    const { operation, fields } = OBJECTS.ALERT;
     const schema = bodySchema(reference, operation);
     const values = { name: ' Low ', alert_type: 'low_credit_balance_reached', threshold: '1,200.50' };
     const sent = { schema, unit: USD, products: new Map() };
@@ -43,15 +48,15 @@ describe('forms of the console', () => {
       ...{ name: 'Low', alert_type: 'low_credit_balance_reached', threshold: { value: '120050' } },
     });
     const token = { name: 'A', scope: 'read', expires_at: '2028-02-28' };
-    const body = bodyOf(FORMS.TOKEN.fields, token, {
+    const body = bodyOf(OBJECTS.TOKEN.fields, token, {
       ...sent,
-      schema: bodySchema(reference, FORMS.TOKEN.operation),
+      schema: bodySchema(reference, OBJECTS.TOKEN.operation),
     });
     expect(body).toEqual({ ...token, expires_at: '2028-02-29T00:00:00.000Z' });
   });
 
   it('text that is no number is sent as it is, so that the refusal of the API stands at its field', () => {
-    const { operation, fields } = FORMS.ALERT;
+    const { operation, fields } = OBJECTS.ALERT;
     const values = { alert_type: 'spend_threshold_reached', threshold: '1.200,50' };
     const sent = { schema: bodySchema(reference, operation), unit: USD, products: new Map() };
     expect(bodyOf(fields, values, sent)).toMatchObject({ threshold: '1.200,50' });
@@ -63,7 +68,7 @@ describe('forms of the console', () => {
       { at: 'access.items[0].amount', label: 'Amount' },
       { at: 'credits', label: 'Credits', fields: [{ at: 'priority', label: 'Priority' }] },
     ];
-    const values: Values = { ...startOf(fields), credits: [{}, {}] };
+    const values: Values = { ...startOf(fields, '2026-11-26'), credits: [{}, {}] };
     const named = fc.constantFrom(
       ...['name', 'access', 'access.items[0].amount', 'access.items[0].starting_at', 'credits[1].priority'],
       ...['credits', 'credits[0].name', 'other', 'nothing[3].inside'],

@@ -2,8 +2,10 @@
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { FormPage, type Known, Once } from './form-page.tsx';
+import type { ChangeKey } from '../../api/resources.ts';
+import { FormPage, type FormPageProps, type Known, Once } from './form-page.tsx';
 import { ALERT, CUSTOMER, FIELD_KEY, PRODUCT, TOKEN, WEBHOOK } from './forms.ts';
+import { CHARGE, COMMITMENT, CONTRACT, CREDIT, PACKAGE, RATE_CARD } from './terms.ts';
 
 export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
   customer: (known) => (
@@ -23,12 +25,7 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
   alert: (known) => (
     <FormPage
       {...{ form: ALERT, known }}
-      leave={(navigate) => {
-        const { customer_id: customerId } = known;
-        if (customerId === undefined) void navigate({ to: '/customers' });
-        else
-          void navigate({ to: '/customers/$customerId', params: { customerId }, search: { view: 'alerts' } });
-      }}
+      leave={(navigate) => toCustomer(navigate, known.customer_id, 'alerts')}
     />
   ),
   webhook: (known) => (
@@ -55,4 +52,49 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
       leave={(navigate) => void navigate({ to: '/system', search: { view: 'fields' } })}
     />
   ),
+  'rate-card': (known) => (
+    <FormPage
+      {...{ form: RATE_CARD, known }}
+      leave={(navigate, { data }) => void navigate({ to: '/prices', search: { card: data.id } })}
+    />
+  ),
+  package: (known) => (
+    <FormPage
+      {...{ form: PACKAGE, known }}
+      leave={(navigate) => void navigate({ to: '/prices', search: { view: 'packages' } })}
+    />
+  ),
+  contract: (known) => (
+    <FormPage
+      {...{ form: CONTRACT, known }}
+      leave={(navigate, { data }) => toCustomer(navigate, data.contract.customer_id, 'overview')}
+    />
+  ),
+  charge: (known) => (
+    <FormPage
+      {...{ form: CHARGE, known }}
+      leave={(navigate) => toCustomer(navigate, known.customer_id, 'overview')}
+    />
+  ),
+  commit: (known) => (
+    <FormPage
+      {...{ form: COMMITMENT, known }}
+      leave={(navigate) => toCustomer(navigate, known.customer_id, 'balances')}
+    />
+  ),
+  credit: (known) => (
+    <FormPage
+      {...{ form: CREDIT, known }}
+      leave={(navigate) => toCustomer(navigate, known.customer_id, 'balances')}
+    />
+  ),
 };
+
+function toCustomer(
+  navigate: Parameters<NonNullable<FormPageProps<ChangeKey>['leave']>>[0],
+  customerId: string | undefined,
+  view: string,
+): void {
+  if (customerId === undefined) void navigate({ to: '/customers' });
+  else void navigate({ to: '/customers/$customerId', params: { customerId }, search: { view } });
+}

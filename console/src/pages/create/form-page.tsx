@@ -23,7 +23,7 @@ export interface FormPageProps<Key extends ChangeKey> {
 
 export function FormPage<Key extends ChangeKey>(props: FormPageProps<Key>) {
   const { form, known } = props;
-  const { operation, title, fields } = form;
+  const { operation, title, fields, next } = form;
   const navigate = useNavigate();
   const [answer, setAnswer] = useState<AnswerOf<Key> | null>(null);
   const done = (created: AnswerOf<Key>) => {
@@ -38,6 +38,7 @@ export function FormPage<Key extends ChangeKey>(props: FormPageProps<Key>) {
             operation={operation}
             name={[title, ...Object.values(known)].join(' ')}
             fields={fields}
+            {...(next === undefined ? {} : { next })}
             action={title}
             known={known as Values}
             done={done}

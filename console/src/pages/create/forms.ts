@@ -1,20 +1,22 @@
 /** The fields of the forms, in the words of people; types, choices and what is required are the API's. */
 import type { ChangeKey } from '../../api/resources.ts';
-import { type FormField, textOf, type Values } from '../../forms/field.ts';
+import { type FormField, type FormStep, textOf, type Values } from '../../forms/field.ts';
 
 export interface FormSpec<Key extends ChangeKey> {
   readonly operation: Key;
   /** The heading, and the words of the button. */
   readonly title: string;
   readonly fields: readonly FormField[];
+  readonly next?: FormStep<Key>;
 }
 
-function form<Key extends ChangeKey>(
+export function form<Key extends ChangeKey>(
   operation: Key,
   title: string,
   fields: readonly FormField[],
+  next?: FormStep<Key>,
 ): FormSpec<Key> {
-  return { operation, title, fields };
+  return { operation, title, fields, ...(next === undefined ? {} : { next }) };
 }
 
 export const CUSTOMER = form('POST /v1/customers', 'Create customer', [
@@ -83,7 +85,7 @@ export const PRODUCT = form('POST /v1/contract-pricing/products/create', 'Create
   {
     at: 'pricing_group_key',
     label: 'Priced by',
-    hint: 'Properties of events that have prices of their own, one a line: model.',
+    hint: 'Properties of events that decide the price, one a line: model.',
     isShown: isType('USAGE'),
   },
   {

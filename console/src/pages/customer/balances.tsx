@@ -9,6 +9,7 @@ import { type CreditType, moneyText, priceText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
 import { entryText } from '../../format/words.ts';
 import { Chart } from '../../parts/chart.tsx';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { Download } from '../../parts/download.tsx';
 import { CopyId, Difference, Money, Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -34,15 +35,20 @@ export function Balances({ customerId }: { readonly customerId: string }) {
     <Loaded query={query} what="balances">
       {({ data }) =>
         data.length === 0 ? (
-          <Empty>This customer has no commits or credits. All usage is billed.</Empty>
+          <Empty action={<Add customerId={customerId} />}>
+            This customer has no commits or credits. All usage is billed.
+          </Empty>
         ) : (
           <>
             <Section
               title="What is left"
               aside={
-                <Download operation={LIST} input={{ body }} mediaType="text/csv" fileName="balances.csv">
-                  CSV
-                </Download>
+                <>
+                  <Download operation={LIST} input={{ body }} mediaType="text/csv" fileName="balances.csv">
+                    CSV
+                  </Download>
+                  <Add customerId={customerId} />
+                </>
               }
             >
               <Table label="Balances" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
@@ -81,6 +87,15 @@ function unitOf({ access_schedule }: Balance): CreditType {
 
 function grantedOf({ access_schedule }: Balance): Big {
   return access_schedule.schedule_items.reduce((all, { amount }) => all.plus(amount), new Big(0));
+}
+
+function Add({ customerId }: { readonly customerId: string }) {
+  const known = { customer_id: customerId };
+  return (
+    <span className="nowrap">
+      <CreateLink form="credit" known={known} /> <CreateLink form="commit" known={known} />
+    </span>
+  );
 }
 
 const COLUMNS: readonly Column<Balance>[] = [

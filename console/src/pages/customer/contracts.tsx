@@ -5,6 +5,7 @@ import { useApi } from '../../api/queries.ts';
 import { moneyText, priceText, quantityText } from '../../format/money.ts';
 import { dayText, lastDayText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Day } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -23,7 +24,9 @@ export function Contracts({ customerId }: { readonly customerId: string }) {
     <Loaded query={query} what="contracts">
       {({ data }) =>
         data.length === 0 ? (
-          <Empty>This customer has no contract, so nothing of its usage is billed.</Empty>
+          <Empty action={<CreateLink form="contract" known={{ customer_id: customerId }} />}>
+            This customer has no contract, so nothing of its usage is billed.
+          </Empty>
         ) : (
           data.map((contract) => <ContractTerms key={contract.id} contract={contract} />)
         )

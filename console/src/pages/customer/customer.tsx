@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Day, Status } from '../../parts/figures.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -71,11 +72,25 @@ export function Customer() {
           <CustomFields fields={customer.custom_fields} />
         </>
       }
-      actions={customer.archived_at === null ? <Archive customer={customer} /> : null}
+      actions={customer.archived_at === null ? <Actions customer={customer} /> : null}
     >
       <Tabs label="Views of the customer" views={VIEWS} current={view} />
       <View customerId={customer.id} />
     </Page>
+  );
+}
+
+type Named = { readonly id: string; readonly name: string };
+
+function Actions({ customer }: { readonly customer: Named }) {
+  const known = { customer_id: customer.id };
+  return (
+    <>
+      <CreateLink form="charge" known={known} />
+      <CreateLink form="credit" known={known} />
+      <CreateLink form="contract" known={known} />
+      <Archive customer={customer} />
+    </>
   );
 }
 

@@ -5,12 +5,14 @@ import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { keyOf } from '../../api/resources.ts';
+import { CreateLink } from '../../parts/create-link.tsx';
 import { Field, Filters, Page, Tabs } from '../../parts/page.tsx';
 import { Empty, Failure, Loaded, Loading, Progress } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 import type { RateCard } from './catalogue.ts';
 import { ContractPrices } from './contract-prices.tsx';
 import { NEW_RATE, NewRate } from './new-rate.tsx';
+import { Packages } from './packages.tsx';
 import { type DraftRate, draftIn, keyOfSegment } from './price-draft.ts';
 import { Products } from './products.tsx';
 import { RateGrid } from './rate-grid.tsx';
@@ -23,6 +25,7 @@ const VIEWS = [
   ['card', 'Rate card'],
   ['contract', 'Contract'],
   ['products', 'Products'],
+  ['packages', 'Packages'],
 ] as const;
 
 export function Prices() {
@@ -32,7 +35,9 @@ export function Prices() {
   return (
     <Page title="Prices" actions={<Instant at={at} />}>
       <Tabs label="Views of prices" views={VIEWS} current={view} />
-      {view === 'products' ? (
+      {view === 'packages' ? (
+        <Packages />
+      ) : view === 'products' ? (
         <Products />
       ) : view === 'contract' ? (
         <ContractPrices at={at} />
@@ -78,9 +83,8 @@ function Cards({ at }: { readonly at: string }) {
         const card = cards.find(({ id }) => id === asked) ?? cards[0];
         if (card === undefined) {
           return (
-            <Empty>
-              There is no rate card yet. <code>POST /v1/contract-pricing/rate-cards/create</code> makes one,
-              or the <code>npm run catalogue</code> command from a file.
+            <Empty action={<CreateLink form="rate-card" />}>
+              There is no rate card yet. It has the prices of all contracts on it.
             </Empty>
           );
         }
@@ -103,6 +107,7 @@ function Cards({ at }: { readonly at: string }) {
                   ))}
                 </select>
               </Field>
+              <CreateLink form="rate-card" />
             </Filters>
             <Card key={card.id} card={card} at={at} />
           </>
