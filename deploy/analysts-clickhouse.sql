@@ -7,7 +7,7 @@ CREATE DATABASE IF NOT EXISTS analysts;
 
 CREATE OR REPLACE VIEW analysts.customers DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT p.customer_id AS customer_id, p.name AS name, fromUnixTimestamp64Milli(p.created_at, 'UTC') AS created_at,
-  fromUnixTimestamp64Milli(p.archived_at, 'UTC') AS archived_at
+  fromUnixTimestamp64Milli(p.archived_at, 'UTC') AS archived_at, p.country AS country
 FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'customers') AS p;
 
 CREATE OR REPLACE VIEW analysts.contracts DEFINER = CURRENT_USER SQL SECURITY DEFINER AS

@@ -13,7 +13,7 @@ LANGUAGE sql IMMUTABLE STRICT AS 'SELECT trim_scale(round(value, 30))::text';
 
 CREATE OR REPLACE VIEW analysts.customers AS
 SELECT id::text AS customer_id, name, analysts.millis(created_at) AS created_at,
-  analysts.millis(archived_at) AS archived_at
+  analysts.millis(archived_at) AS archived_at, billing_address ->> 'country' AS country
 FROM public.customers;
 
 -- What the references in events mean: a customer's own id, or one of its ingest aliases.
@@ -283,7 +283,8 @@ CREATE OR REPLACE FUNCTION analysts.instant(millis bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT AS 'SELECT to_timestamp(millis / 1000.0)';
 
 CREATE OR REPLACE VIEW analysts_postgres.customers AS
-SELECT customer_id, name, analysts.instant(created_at) AS created_at, analysts.instant(archived_at) AS archived_at
+SELECT customer_id, name, analysts.instant(created_at) AS created_at, analysts.instant(archived_at) AS archived_at,
+  country
 FROM analysts.customers;
 
 CREATE OR REPLACE VIEW analysts_postgres.contracts AS

@@ -51,6 +51,27 @@ describe('creating a customer', () => {
     expect(created.list('data.ingest_aliases')).toEqual([]);
   });
 
+  test('a billing address is stored as it was sent, replaced as a whole, and removed by null', async () => {
+    const address = { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' };
+    const id = await createdId(api, '/v1/customers', { name: 'Addressed', billing_address: address });
+    const read = async () => (await api.get(`/v1/customers/${id}`)).at('data.billing_address');
+    const empty = { line1: null, line2: null, city: null, postal_code: null, region: null, country: null };
+    expect(await read()).toEqual({ ...empty, ...address });
+    const change = (billing_address: unknown) =>
+      api.send('POST', `/v1/customers/${id}/updateConfig`, { billing_address });
+    await change({ line1: 'Rue 2' });
+    expect(await read()).toEqual({ ...empty, line1: 'Rue 2' });
+    const refused = await change({ country: 'France' });
+    expect([refused.status, refused.text('message')]).toEqual([
+      400,
+      expect.stringMatching(/^billing_address\.country: /),
+    ]);
+    await api.post(`/v1/customers/${id}/updateConfig`, { crm_account_id: 'crm-addressed' });
+    expect(await read()).toEqual({ ...empty, line1: 'Rue 2' });
+    await change(null);
+    expect(await read()).toBeNull();
+  });
+
   test('a name is cut to 160 whole characters', async () => {
     const created = await api.post('/v1/customers', { name: '😀'.repeat(200) });
     expect(created.text('data.name')).toBe('😀'.repeat(160));

@@ -33,7 +33,10 @@ beforeEach(async () => {
   customerId = await createdId(api, '/v1/customers', {
     ...{ name: `Ada ${people}`, ingest_aliases: [alias], custom_fields: { person: `P-${people}` } },
   });
-  await api.post(`/v1/customers/${customerId}/updateConfig`, { crm_account_id: `crm-${people}` });
+  await api.post(`/v1/customers/${customerId}/updateConfig`, {
+    crm_account_id: `crm-${people}`,
+    billing_address: { line1: `street of ${people}` },
+  });
   const now = (await api.get('/v1/sandbox/clock')).text('data.now');
   const starting_at = `${now.slice(0, 7)}-01T00:00:00Z`;
   contractId = await createdId(api, CONTRACTS, {
@@ -120,6 +123,7 @@ describe('erasing a customer', () => {
       ingest_aliases: [],
       custom_fields: {},
       customer_config: { crm_account_id: null },
+      billing_address: null,
       archived_at: expect.any(String),
     });
     expect(await storedProperties()).toEqual(['{"tokens":"5"}', '{}']);

@@ -407,7 +407,13 @@ describe('a query is refused', () => {
 
   it('a query is refused where it takes more memory than it may', async () => {
     const report = await loadReport('SELECT name, COUNT(*) AS times FROM customers GROUP BY name');
-    const rows = Array.from({ length: 50_000 }, (_, index) => [String(index), `name ${index}`, '0', null]);
+    const rows = Array.from({ length: 50_000 }, (_, index) => [
+      String(index),
+      `name ${index}`,
+      '0',
+      null,
+      null,
+    ]);
     const limits = { ...REPORT_LIMITS, memoryBytes: 2 ** 20 };
     const copied = { params: {}, tables: [viewTable('customers', rows)] };
     const run = runReport(service.clickhouse, report, copied, { limits });

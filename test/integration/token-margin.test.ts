@@ -1,5 +1,6 @@
 /** The margin over providers' costs: by customer, day and model, of drafts and of issued invoices. */
 import { beforeAll, expect, test } from 'vitest';
+import { QUESTIONS } from '../../src/billing/sql/questions.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -137,4 +138,17 @@ test('issued invoices keep the margin of their drafts, which is that before thei
   const answer = await api.get(`/v1/customers/${ids.ada}/invoices`, { query: { status: 'FINALIZED' } });
   expect(answer.digits('data[0].total')).toBe('490.02');
   expect(await rows({ customer_id: ids.ada ?? '' })).toEqual(ada());
+});
+
+test('the saved question about the margin has the figures of the API of invoices in cents', async () => {
+  await service.moveClock('2026-12-05T00:00:00Z');
+  const found = (await rows()).filter(([customer]) => customer === ids.ada);
+  const sql = QUESTIONS.find(({ name }) => name === 'Margin by model')?.sql ?? '';
+  const answer = await api.post('/v1/sql', { sql });
+  const shown = answer.list('data').map((_, index) => {
+    const of = (name: string) => answer.digits(`data[${index}].${name}`);
+    return [answer.text(`data[${index}].model`), ...['revenue_cents', 'cost_cents', 'margin_cents'].map(of)];
+  });
+  expect(sorted(shown)).toEqual(sorted(found.map(([, , , model, , ...amounts]) => [model, ...amounts])));
+  expect(shown).toHaveLength(2);
 });

@@ -104,6 +104,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   ],
   'invoices:read': [
     ...['listInvoices', 'listInvoiceBreakdowns', 'getInvoice', 'listIssuedInvoices', 'countIssuedInvoices'],
+    ...['sumIssuedInvoices', 'readAgeing'],
     ...['listCosts', 'listRevenue', 'listLateUsage', 'readMonthEnd', 'listSpendBreakdowns', 'getInvoicePdf'],
     ...['explainInvoice', 'readInvoiceChange', 'reconcileInvoices', 'getEmbeddableDashboardUrl'],
   ],

@@ -62,6 +62,7 @@ const UNITS: Readonly<Record<string, string>> = {
   mix_change: MONEY,
   price_change: MONEY,
   terms_change: MONEY,
+  unpaid: MONEY,
   unpaired_total: MONEY,
   volume_change: MONEY,
   max_amount: MONEY,

@@ -3,6 +3,7 @@
  * same content. The layout is in `invoice-pdf.ts`.
  */
 import type { PrintedInvoice } from '../../billing/invoices/read/printed-invoice.ts';
+import { addressLines } from '../../core/billing-address.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
@@ -150,12 +151,14 @@ function sellerLines({ name, address, taxId, email }: Seller): string[] {
   return [name, ...address, taxId === null ? null : `Tax ID ${taxId}`, email].filter((line) => line !== null);
 }
 
-/** Custom fields of the customer that are printed (docs/reference/exports.md). */
-function buyerLines({ customerName, customFields: { customer } }: PrintedInvoice): string[] {
+/** The address of the customer, and its custom fields that are printed (docs/reference/exports.md). */
+function buyerLines({ customerName, billingAddress, customFields: { customer } }: PrintedInvoice): string[] {
   const { billing_name: name, billing_address: address, tax_id: taxId, billing_email: email } = customer;
   return [
     name ?? customerName,
-    ...(address ?? '').split(/\r?\n|\\n/).filter((line) => line.trim() !== ''),
+    ...(billingAddress === null
+      ? (address ?? '').split(/\r?\n|\\n/).filter((line) => line.trim() !== '')
+      : addressLines(billingAddress)),
     ...(taxId === undefined ? [] : [`Tax ID ${taxId}`]),
     ...(email === undefined ? [] : [email]),
   ];

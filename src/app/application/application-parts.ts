@@ -87,6 +87,8 @@ export interface Application {
   readonly consoleLink: string | null;
   /** Notes for the operator on a start that is otherwise fine, a line each. */
   readonly notes: readonly string[];
+  /** Saves the questions of a new installation, once. */
+  giveQuestions(): Promise<void>;
   /** The faults of the stored data and their remedies, a line each; empty when the service is ready. */
   problems(): readonly string[];
   /** Resolves when no request is being answered, including requests whose client has gone. */

@@ -7,6 +7,7 @@ import { createInvoicePdf, type InvoicePdf } from '../../api/pdf/invoice-pdf.ts'
 import { contextInLane } from '../../billing/billing-context.ts';
 import { upcomingCommits } from '../../billing/contracts/grants/upcoming-grants.ts';
 import { createHolds } from '../../billing/holds/holds.ts';
+import { giveQuestions } from '../../billing/sql/questions.ts';
 import { ConfigError } from '../../config.ts';
 import { NO_TRACER } from '../../core/tracing.ts';
 import { createServiceClock, leftSandboxLine, type ServiceClock } from '../../jobs/service-clock.ts';
@@ -63,6 +64,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     refuseUnreadable: app.refuseUnreadable,
     ...{ newToken, consoleLink },
     notes: leftSandbox === null ? [] : [leftSandbox],
+    giveQuestions: () => giveQuestions({ db: stores.db, clock }),
     problems: () => watch.problems(),
     requestsEnded: requests.ended,
     endJobs: () => running.close('jobs'),

@@ -83,6 +83,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         backups: config.backupDir === undefined ? undefined : backups,
       }),
     );
+    await application.giveQuestions();
     const closeApplication = undoLater(() => application.close());
     const endBackups = undoLater(await allowBackups(config, backups, { stores, application, log }));
     const place = createPlace({

@@ -1,4 +1,5 @@
 /** Changes to a customer's header. */
+import type { BillingAddress } from '../../core/billing-address.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { type Customer, findCustomer, updateCustomer } from '../../store/customers/customers.ts';
@@ -16,13 +17,19 @@ export async function renameCustomer(
   return getCustomer(deps, customerId);
 }
 
-/** Sets or clears the customer's account in a CRM. Refuses an unknown customer. */
-export async function setCrmAccount(
+/** Changes of a customer's header beside its name. */
+export interface HeaderChanges {
+  readonly crmAccountId?: string | null;
+  readonly billingAddress?: BillingAddress | null;
+}
+
+/** Sets or clears the account in a CRM and the address. Refuses an unknown customer. */
+export async function changeHeader(
   deps: RowContext,
   customerId: string,
-  crmAccountId: string | null,
+  changes: HeaderChanges,
 ): Promise<void> {
-  await change(deps, customerId, { crmAccountId });
+  await change(deps, customerId, changes);
 }
 
 /** The customer, archived or not. Refuses an unknown one. */
@@ -38,7 +45,7 @@ export async function getCustomer(
 async function change(
   deps: RowContext,
   customerId: string,
-  changes: { readonly name?: string; readonly crmAccountId?: string | null },
+  changes: HeaderChanges & { readonly name?: string },
 ): Promise<void> {
   const updatedAt = deps.clock.now();
   const update = { ...changes, updatedAt };

@@ -1,7 +1,13 @@
 /** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
+import type { BillingAddress } from '../../core/billing-address.ts';
 import { newId } from '../../core/ids.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
-import { type Customer, insertCustomer, NEW_CUSTOMER } from '../../store/customers/customers.ts';
+import {
+  type Customer,
+  insertCustomer,
+  NEW_CUSTOMER,
+  updateCustomer,
+} from '../../store/customers/customers.ts';
 import {
   addBillingConfigurations,
   type BillingConfigurationInput,
@@ -18,6 +24,7 @@ export interface CreateCustomerInput {
   /** Deprecated by the API: treated as the first ingest alias. */
   readonly externalId: string | null;
   readonly customFields: Readonly<Record<string, string>>;
+  readonly billingAddress: BillingAddress | null;
   readonly billingConfigurations: readonly BillingConfigurationInput[];
 }
 
@@ -30,7 +37,7 @@ export async function createCustomer(
   input: CreateCustomerInput,
 ): Promise<WithCustomFields<Customer>> {
   const now = deps.clock.now();
-  const { customFields } = input;
+  const { customFields, billingAddress } = input;
   const externalId = input.externalId === null ? [] : [input.externalId];
   const head = {
     id: newId(),
@@ -45,9 +52,10 @@ export async function createCustomer(
       () => insertCustomer(tx, head),
       () => replaceAliases(tx, head.id, ingestAliases, { isNew: true }),
     );
+    if (billingAddress !== null) await updateCustomer(tx, head.id, { billingAddress, updatedAt: now });
     const pathOf = (index: number) => ['billingConfigurations', index];
     await addBillingConfigurations(tx, deps, head.id, input.billingConfigurations, pathOf);
     await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);
   });
-  return { ...head, ...NEW_CUSTOMER, ingestAliases, customFields };
+  return { ...head, ...NEW_CUSTOMER, billingAddress, ingestAliases, customFields };
 }

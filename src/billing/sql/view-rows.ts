@@ -79,11 +79,12 @@ function nextOf(read: readonly { readonly id: string }[], { limit }: ReportPart)
 
 async function customerRows({ db }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
   const read = await reportCustomers(db, part);
-  const rows = read.map(({ id, name, createdAt, archivedAt }) => [
+  const rows = read.map(({ id, name, createdAt, archivedAt, country }) => [
     id,
     name,
     time(createdAt),
     time(archivedAt),
+    country,
   ]);
   return { rows, next: nextOf(read, part) };
 }

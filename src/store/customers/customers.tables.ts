@@ -23,6 +23,8 @@ export const customers = pgTable(
     billableStatus: text('billable_status', { enum: BILLABLE_STATUSES }).notNull().default('billable'),
     /** Whether Stripe's invoices stay drafts; null: the default of the service. */
     leaveInvoicesInDraft: boolean('leave_invoices_in_draft'),
+    /** `BillingAddress`; null: none. */
+    billingAddress: jsonb('billing_address'),
     /** When the data that identifies the customer were removed. */
     erasedAt: instant('erased_at'),
   },

@@ -1,5 +1,6 @@
 /** Customers and their ingest aliases. */
 import { and, asc, eq, inArray, isNotNull, isNull, ne, not, type SQL, sql } from 'drizzle-orm';
+import { type BillingAddress, billingAddress } from '../../core/billing-address.ts';
 import type { BillableStatus } from '../../core/billing-providers.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
@@ -24,6 +25,7 @@ export interface Customer {
   readonly billableStatus: BillableStatus;
   /** Whether Stripe's invoices stay drafts; null: the default of the service. */
   readonly leaveInvoicesInDraft: boolean | null;
+  readonly billingAddress: BillingAddress | null;
 }
 
 /** The state of a customer that has just been created. */
@@ -31,6 +33,7 @@ export const NEW_CUSTOMER = {
   archivedAt: null,
   billableStatus: 'billable',
   leaveInvoicesInDraft: null,
+  billingAddress: null,
 } as const;
 
 /** Stores a customer without aliases; `claimAliases` adds them. */
@@ -183,6 +186,7 @@ export async function updateCustomer(
   changes: {
     readonly name?: string;
     readonly crmAccountId?: string | null;
+    readonly billingAddress?: BillingAddress | null;
     readonly archivedAt?: Instant;
     readonly updatedAt: Instant;
   },
@@ -338,7 +342,11 @@ export async function withAliases(
     .orderBy(asc(ingestAliases.customerId), asc(ingestAliases.position));
   const byCustomer = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { alias, customerId } of aliases) byCustomer.get(customerId)?.push(alias);
-  return rows.map((row) => ({ ...row, ingestAliases: byCustomer.get(row.id) ?? [] }));
+  return rows.map((row) => ({
+    ...row,
+    billingAddress: row.billingAddress === null ? null : billingAddress.parse(row.billingAddress),
+    ingestAliases: byCustomer.get(row.id) ?? [],
+  }));
 }
 
 /** Whether invoices of a customer stay drafts at Stripe; null: the customer has no setting. */

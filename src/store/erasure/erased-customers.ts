@@ -25,6 +25,7 @@ export async function eraseHeader(tx: Transaction, id: string, now: Instant): Pr
     .set({
       name: ERASED_NAME,
       crmAccountId: null,
+      billingAddress: null,
       updatedAt: now,
       archivedAt: sql`coalesce(${customers.archivedAt}, ${new Date(now).toISOString()})`,
       erasedAt: sql`coalesce(${customers.erasedAt}, ${new Date(now).toISOString()})`,

@@ -25,8 +25,9 @@ import { isOneOf } from '../base/is-one-of.ts';
 import { REFUND_DUE } from './former-payments.ts';
 import { invoiceMonth, invoices } from './invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
+import { type InvoiceSums, type ReceivableFilter, receivableConditions, sumInvoices } from './receivables.ts';
 
-export interface InvoiceFilter extends InvoiceTimeFilter {
+export interface InvoiceFilter extends InvoiceTimeFilter, ReceivableFilter {
   readonly customerId?: string | undefined;
   readonly contractId?: string | undefined;
   readonly contractIds?: readonly string[] | undefined;
@@ -59,6 +60,15 @@ export async function listInvoiceHeads(
     .orderBy(direction(invoices.issuedAt), direction(invoices.id))
     .limit(page.limit);
   return rows.map(invoiceFromRow);
+}
+
+/** The sums of the invoices of a list by currency. Consolidated ones, which repeat others, only if they are asked for. */
+export async function sumInvoiceList(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+): Promise<InvoiceSums[]> {
+  const others = filter.type === undefined ? [ne(invoices.type, 'USAGE_CONSOLIDATED')] : [];
+  return sumInvoices(db, [...headConditions(filter), ...others]);
 }
 
 /** The date of a SCHEDULED invoice: the date of its schedule, or its issue date, which may be moved. */
@@ -135,6 +145,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
       ? undefined
       : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
     refundDue === undefined ? undefined : refundCondition(refundDue),
+    ...receivableConditions(filter),
     // Written out, without parameters, so that it matches the condition of `invoices_issued_with_warnings`.
     hasWarnings === undefined
       ? undefined

@@ -31,6 +31,7 @@ export async function reportCustomers(db: Reader, { customerIds, after, limit }:
       name: customers.name,
       createdAt: customers.createdAt,
       archivedAt: customers.archivedAt,
+      country: sql<string | null>`${customers.billingAddress} ->> 'country'`,
     })
     .from(customers)
     .where(

@@ -15,3 +15,9 @@ export const savedQueries = pgTable(
   },
   (table) => [unique('saved_queries_name_unique').on(table.name)],
 );
+
+/** Queries that this installation has been given once, whether it still has them or not. */
+export const givenQueries = pgTable('given_queries', {
+  name: text('name').primaryKey(),
+  givenAt: instant('given_at').notNull(),
+});

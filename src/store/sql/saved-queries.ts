@@ -3,7 +3,7 @@ import { asc, eq, gt } from 'drizzle-orm';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
-import { savedQueries } from './saved-queries.tables.ts';
+import { givenQueries, savedQueries } from './saved-queries.tables.ts';
 
 export interface SavedQuery {
   readonly id: string;
@@ -23,6 +23,18 @@ export async function upsertQuery(db: Database | Transaction, query: SavedQuery)
     .onConflictDoUpdate({ target: savedQueries.name, set: { sql, savedBy, savedAt } })
     .returning({ id: savedQueries.id });
   return rows[0]?.id ?? query.id;
+}
+
+/** Stores the queries that were never given before, unless a query with the name is there. */
+export async function giveQueries(tx: Transaction, queries: readonly SavedQuery[]): Promise<void> {
+  const given = await tx
+    .insert(givenQueries)
+    .values(queries.map(({ name, savedAt }) => ({ name, givenAt: savedAt })))
+    .onConflictDoNothing()
+    .returning({ name: givenQueries.name });
+  const names = new Set(given.map(({ name }) => name));
+  const added = queries.filter(({ name }) => names.has(name));
+  if (added.length > 0) await tx.insert(savedQueries).values(added).onConflictDoNothing();
 }
 
 /** The end of a page of saved queries. */

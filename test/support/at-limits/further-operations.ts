@@ -43,6 +43,16 @@ const OF_ISSUED: readonly OperationAtLimit[] = [
     call: ({ get }) => get('/v1/invoices/counts'),
   },
   {
+    operation: 'sumIssuedInvoices',
+    at: 'invoices of all customers',
+    call: ({ get }) => get('/v1/invoices/sums'),
+  },
+  {
+    operation: 'readAgeing',
+    at: 'invoices of all customers',
+    call: ({ get }) => get('/v1/invoices/ageing'),
+  },
+  {
     operation: 'getInvoicePdf',
     at: 'lines of an issued invoice',
     call: ({ take }, { issued }) => take(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/pdf`),

@@ -10,7 +10,11 @@ const stripeCustomer = {
 
 const customers: RequestExamples = {
   createCustomer: {
-    body: { name: 'Acme Inc.', ingest_aliases: ['acme', 'team@acme.example'] },
+    body: {
+      name: 'Acme Inc.',
+      ingest_aliases: ['acme', 'team@acme.example'],
+      billing_address: { line1: '1 Main Street', city: 'Springfield', postal_code: '12345', country: 'US' },
+    },
   },
   listCustomers: { query: { limit: 20 } },
   archiveCustomer: { body: { id: ids.customer } },

@@ -4,11 +4,12 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import { archiveCustomer } from '../../../billing/contracts/archive-customer.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import { setLeavesInvoicesInDraft } from '../../../billing/customers/billable-status.ts';
-import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
+import { changeHeader, getCustomer, renameCustomer } from '../../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../../billing/customers/create-customer.ts';
 import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { eraseCustomer } from '../../../billing/erasure/erase-customer.ts';
+import type { BillingAddress } from '../../../core/billing-address.ts';
 import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
 import type { Customer } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -37,6 +38,46 @@ const alias = z.string().min(1).max(128);
 const aliases = z.array(alias).max(ALIASES_MAX).meta({
   description: 'Names that usage events may carry instead of the customer id. Each belongs to one customer.',
 });
+
+const addressText = nullable(anyText);
+
+const address = record({
+  line1: addressText,
+  line2: addressText,
+  city: addressText,
+  postalCode: addressText,
+  region: addressText,
+  country: noted('Two letters of ISO 3166-1.', addressText),
+});
+
+const ADDRESS_TEXT_MAX = 200;
+const addressLine = z.string().trim().min(1).max(ADDRESS_TEXT_MAX).nullish();
+
+const addressInput = z
+  .strictObject({
+    line1: addressLine,
+    line2: addressLine,
+    city: addressLine,
+    postal_code: addressLine,
+    region: addressLine,
+    country: z
+      .string()
+      .regex(/^[A-Z]{2}$/, 'must be two capital letters, as in DE')
+      .nullish()
+      .meta({ description: 'Two letters of ISO 3166-1.', example: 'DE' }),
+  })
+  .meta({ id: 'BillingAddressInput' });
+
+function addressFromWire(wire: z.output<typeof addressInput>): BillingAddress {
+  return {
+    line1: wire.line1 ?? null,
+    line2: wire.line2 ?? null,
+    city: wire.city ?? null,
+    postalCode: wire.postal_code ?? null,
+    region: wire.region ?? null,
+    country: wire.country ?? null,
+  };
+}
 
 const customerFields = {
   id,
@@ -69,6 +110,7 @@ const customerDetail = record(
         'Since when is not kept: `effective_at` is null.',
       record({ value: oneOf(BILLABLE_STATUSES), effectiveAt: nullable(instant) }),
     ),
+    billingAddress: noted('As it stands on invoices; null: none.', nullable(address)),
     createdAt: instant,
     updatedAt: instant,
     archivedAt: nullable(instant),
@@ -86,6 +128,7 @@ const createBody = z
       deprecated: true,
       description: 'A single configuration, in the format of the first version of the API.',
     }),
+    billing_address: addressInput.nullish().meta({ description: 'Printed on invoices.' }),
     custom_fields: customFieldsSchema.optional(),
   })
   .meta({ id: 'CreateCustomer' });
@@ -131,6 +174,9 @@ const configBody = z.object({
     description:
       'If true, invoices of the customer stay drafts at Stripe. Null: the setting of the service applies.',
   }),
+  billing_address: addressInput
+    .nullish()
+    .meta({ description: 'Printed on invoices, in the place of the address before. Null removes it.' }),
 });
 
 export function customerRoutes(deps: BillingContext): RouteDefinition[] {
@@ -163,6 +209,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
         ingestAliases: body.ingest_aliases ?? [],
         externalId: body.external_id ?? null,
         customFields: body.custom_fields ?? {},
+        billingAddress: body.billing_address == null ? null : addressFromWire(body.billing_address),
         billingConfigurations: [
           ...(body.customer_billing_provider_configurations ?? []).map(billingConfigurationFromWire),
           ...(body.billing_config == null
@@ -250,7 +297,7 @@ function eraseRoute(deps: BillingContext): RouteDefinition {
     operationId: 'eraseCustomer',
     summary: 'Remove the data that identifies a customer',
     description:
-      'Removes its name, aliases, CRM account, custom fields, configurations of billing providers, and the properties ' +
+      'Removes its name, aliases, CRM account, address, custom fields, configurations of billing providers, and the properties ' +
       'of its events that no finalized invoice needs. Issued invoices stay. The customer is archived, and its contracts ' +
       'must have ended and be invoiced. It cannot be undone; repeating it removes what has come since. Events follow ' +
       'within a moment.',
@@ -298,15 +345,23 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       ...common,
       path: '/v1/customers/{customer_id}/updateConfig',
       operationId: 'updateCustomerConfig',
-      summary: 'Set or clear the account in a CRM, and how invoices are left at Stripe',
+      summary: 'Set or clear the account in a CRM, the billing address, and how invoices are left at Stripe',
       body: configBody,
       response: 'empty',
       errors: [400, 404],
       async handler({ params, body }) {
         const accountId =
           body.crm_account_id === undefined ? body.salesforce_account_id : body.crm_account_id;
-        if (accountId === undefined) await getCustomer(deps, params.customer_id);
-        else await setCrmAccount(deps, params.customer_id, accountId);
+        const changes = {
+          ...(accountId === undefined ? {} : { crmAccountId: accountId }),
+          ...(body.billing_address === undefined
+            ? {}
+            : {
+                billingAddress: body.billing_address === null ? null : addressFromWire(body.billing_address),
+              }),
+        };
+        if (Object.keys(changes).length === 0) await getCustomer(deps, params.customer_id);
+        else await changeHeader(deps, params.customer_id, changes);
         const leaves = body.leave_stripe_invoices_in_draft;
         if (leaves !== undefined) await setLeavesInvoicesInDraft(deps, params.customer_id, leaves);
       },

@@ -5,7 +5,7 @@ import { reportRefund } from '../../../billing/invoices/issued/former-payments.t
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
 import { listDrafts } from '../../../billing/invoices/read/list-drafts.ts';
-import { countIssued, listIssuedInvoices } from '../../../billing/invoices/read/list-issued.ts';
+import { countIssued, listIssuedInvoices, sumIssued } from '../../../billing/invoices/read/list-issued.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -14,6 +14,13 @@ import { createdId, enumIn, queryBoolean, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
 import { invoicePage, invoiceSchema } from './output.ts';
+import {
+  ageingRoute,
+  invoiceSums,
+  receivableFilter,
+  receivableShape,
+  refuseForDrafts,
+} from './receivable-routes.ts';
 import { order, STATUSES, shownShape, sort, timeShape, timesOf, viewOf } from './routes.ts';
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
@@ -21,6 +28,8 @@ export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingC
   return [
     listRoute(deps),
     countRoute(deps),
+    sumsRoute(deps),
+    ageingRoute(deps),
     voidRoute(regenerating),
     regenerateRoute(regenerating),
     refundedRoute(deps),
@@ -32,8 +41,8 @@ const draftPosition = z.object({
   draft: z.object({ id: keysetPosition.shape.id, issuedAt: keysetPosition.shape.at }).nullable(),
 });
 
-const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend({
-  status: enumIn(STATUSES).optional(),
+/** Parameters that select issued invoices, in lists and sums. */
+const filterShape = {
   type: enumIn(['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED']).optional(),
   customer_id: uuid.optional(),
   contract_id: uuid.optional(),
@@ -48,9 +57,17 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
     description:
       'If true, voided invoices whose payment at the billing provider was not refunded; if false, all others.',
   }),
+  ...receivableShape,
+};
+
+const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend({
+  status: enumIn(STATUSES).optional(),
+  ...filterShape,
   sort,
   ...shownShape,
 });
+
+const sumQuery = z.object({ status: enumIn(['FINALIZED', 'VOID']).optional(), ...filterShape });
 
 function listRoute(deps: BillingContext): RouteDefinition {
   return route({
@@ -75,6 +92,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
       if (query.status === 'DRAFT' && query.refund_due !== undefined) {
         throw invalid(['refundDue'], 'requires issued invoices: no draft is paid');
       }
+      if (query.status === 'DRAFT') refuseForDrafts(query);
       const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
       return invoicePage(page, await viewOf(deps, page.rows, query));
     },
@@ -115,8 +133,14 @@ function draftsOf(deps: BillingContext, query: ListQuery) {
 
 function issuedOf(deps: BillingContext, query: ListQuery) {
   const { next_page: after = null, limit, status } = query;
-  const filter = {
-    status: status === 'DRAFT' ? undefined : status,
+  const filter = issuedFilter(deps, { ...query, status: status === 'DRAFT' ? undefined : status });
+  if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
+  return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });
+}
+
+function issuedFilter(deps: BillingContext, query: z.output<typeof sumQuery>) {
+  return {
+    status: query.status,
     type: query.type,
     customerId: query.customer_id,
     contractId: query.contract_id,
@@ -124,9 +148,28 @@ function issuedOf(deps: BillingContext, query: ListQuery) {
     hasWarnings: query.has_warnings,
     externalStatus: query.external_status,
     refundDue: query.refund_due,
+    ...receivableFilter(query, deps.clock.now()),
   };
-  if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
-  return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });
+}
+
+function sumsRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/invoices/sums',
+    operationId: 'sumIssuedInvoices',
+    summary: 'Sum the issued invoices of all customers',
+    description:
+      'The sums of all invoices that `GET /v1/invoices` lists for these parameters, by currency. Consolidated ones, which ' +
+      'repeat others, count only with `type=USAGE_CONSOLIDATED`.',
+    tags: ['Invoices'],
+    scope: 'read',
+    query: sumQuery,
+    response: z.object({ data: z.array(invoiceSums.output) }),
+    errors: [400],
+    handler: async ({ query }) => ({
+      data: (await sumIssued(deps, issuedFilter(deps, query))).map((sums) => invoiceSums.write(sums)),
+    }),
+  });
 }
 
 const OTHER_LIST = 'must be the next_page of an earlier answer with the same status';

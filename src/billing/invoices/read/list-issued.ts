@@ -7,7 +7,9 @@ import {
   type InvoiceFilter,
   type InvoicePageRequest,
   listInvoiceHeads,
+  sumInvoiceList,
 } from '../../../store/invoices/invoice-lists.ts';
+import { type AgeingSums, type InvoiceSums, sumByAge } from '../../../store/invoices/receivables.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import type { BillingContext, RowContext } from '../../billing-context.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../drafts/unbilled-usage.ts';
@@ -42,4 +44,20 @@ async function withCustomer(tx: Transaction, filter: InvoiceFilter): Promise<Inv
 /** How many invoices are issued, consolidated ones too. */
 export async function countIssued({ db }: Pick<BillingContext, 'db'>): Promise<InvoiceCounts> {
   return await countIssuedInvoices(db);
+}
+
+/** The sums of all invoices that the filter selects, by currency. */
+export async function sumIssued(
+  { db }: Pick<BillingContext, 'db'>,
+  filter: InvoiceFilter,
+): Promise<InvoiceSums[]> {
+  return await inSnapshot(db, async (tx) => sumInvoiceList(tx, await withCustomer(tx, filter)));
+}
+
+/** The unpaid invoices of all customers, by currency and age. */
+export async function ageingOfInvoices({
+  db,
+  clock,
+}: Pick<BillingContext, 'db' | 'clock'>): Promise<AgeingSums[]> {
+  return await sumByAge(db, clock.now());
 }

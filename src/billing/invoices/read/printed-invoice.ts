@@ -1,4 +1,5 @@
 /** Everything that the printed form of an invoice shows. */
+import type { BillingAddress } from '../../../core/billing-address.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import { notFound, Refusal } from '../../../core/errors.ts';
@@ -21,6 +22,7 @@ export interface PrintedInvoice {
   /** Its copy at the billing provider; null for drafts, and where it goes to none. */
   readonly external: ExternalInvoice | null;
   readonly customerName: string;
+  readonly billingAddress: BillingAddress | null;
   /** By id, of the customers whose usage a consolidated invoice has; empty for others. */
   readonly originNames: ReadonlyMap<string, string>;
   /** As frozen with an issued invoice, the present ones for a draft. */
@@ -53,6 +55,7 @@ export async function printedInvoice(
     number,
     external: (await externalOfInvoices(deps, [invoice])).get(invoice.id) ?? null,
     customerName: customer.name,
+    billingAddress: customer.billingAddress,
     originNames: await customerNames(
       deps.db,
       (invoice.constituents ?? []).map((one) => one.customerId),

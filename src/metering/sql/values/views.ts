@@ -48,6 +48,7 @@ const VIEWS = {
     text('name', 'its name'),
     timestamp('created_at', 'when it was created'),
     timestamp('archived_at', 'when it was archived; NULL: it is not'),
+    text('country', 'the country of its billing address, two letters; NULL without one'),
   ],
   contracts: [
     text('contract_id', 'the contract'),

@@ -265,6 +265,17 @@ describe('the parties and dates', () => {
     expect(content.notes.at(-1)).toBe('IBAN GB00');
   });
 
+  test('the billing address of a customer stands on an invoice instead of the custom field of that name', () => {
+    const billingAddress = {
+      ...{ line1: 'Rue 2', line2: null, city: 'Paris', postalCode: '75002', region: null, country: 'FR' },
+    };
+    const customFields = { customer: { billing_address: 'Rue 1' }, contract: {}, invoice: {} };
+    const content = resultAtOnce(
+      invoiceContent(printed([], {}, { billingAddress, customFields }), NO_SELLER),
+    );
+    expect(content.buyer.slice(1)).toEqual(['Rue 2', '75002 Paris', 'France']);
+  });
+
   test('the parties and dates of an issued invoice', () => {
     expect(facts([], { netPaymentTermsDays: 30 })).toEqual({
       'Invoice number': 'INV-2026-000042',

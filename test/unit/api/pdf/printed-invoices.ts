@@ -76,6 +76,7 @@ export function printed(
     },
     number: 'INV-2026-000042',
     external: null,
+    billingAddress: null,
     customerName: 'Ada Ltd',
     originNames: new Map(),
     customFields: { customer: {}, contract: {}, invoice: {} },
