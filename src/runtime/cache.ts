@@ -8,6 +8,8 @@ export interface CacheOptions<Value> {
   readonly sizeMax: number;
   /** 1 unless given, so that `sizeMax` is a number of values. Must return the same size for a value each time. */
   readonly sizeOf?: (value: Value) => number;
+  /** Called for each value that is evicted because of the size. */
+  readonly onEvict?: (value: Value) => void;
 }
 
 export interface Cache<Key, Value> {
@@ -27,6 +29,7 @@ export function createCache<Key, Value>({
   name,
   sizeMax,
   sizeOf = () => 1,
+  onEvict = () => undefined,
 }: CacheOptions<Value>): Cache<Key, Value> {
   // A Map keeps insertion order.
   const values = new Map<Key, Value>();
@@ -60,9 +63,10 @@ export function createCache<Key, Value>({
       remove(key);
       values.set(key, value);
       grow(sizeOf(value));
-      for (const oldest of values.keys()) {
+      for (const [oldest, evicted] of values) {
         if (size <= sizeMax) break;
         remove(oldest);
+        onEvict(evicted);
       }
     },
     delete: remove,

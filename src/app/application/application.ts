@@ -16,6 +16,7 @@ import { createRepeatLog, type RepeatLog } from '../../metering/events/repeat-lo
 import { createEventFacts, type EventFacts } from '../../metering/ingest/event-facts.ts';
 import { closeReportReader } from '../../metering/sql/reports/run-report.ts';
 import { closeMetricReader } from '../../metering/sql/run/sql-metric.ts';
+import { createRecentUsage, type RecentUsage } from '../../metering/usage/recent-usage.ts';
 import { createRightOfWay, type RightOfWay } from '../../runtime/right-of-way.ts';
 import { createBillingContext } from '../billing/billing-context.ts';
 import { createServiceSecrets } from '../billing/service-secrets.ts';
@@ -87,7 +88,8 @@ async function createParts(
   const rightOfWay = createRightOfWay();
   const ingest = running.add('events', createEventIngest({ given, data, clock, repeats }));
   const eventFacts = createEventFacts({ ingest, keptFrom: data.retention.keptFrom, isShared });
-  const context = await createContext({ given, data, clock, eventFacts, repeats, rightOfWay });
+  const recentUsage = createRecentUsage(eventFacts);
+  const context = await createContext({ given, data, clock, eventFacts, repeats, rightOfWay, recentUsage });
   const ingestion = await createIngestion({ given, data, context, ingest, running });
   const work = await createWork(context, given, data, running);
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
@@ -99,7 +101,7 @@ async function createParts(
     granted: (all) => work.evaluations.granted(all),
   });
   running.add('jobs', holds);
-  ingest.watch({ usage: work.evaluations.usage, events: holds.watch });
+  ingest.watch({ usage: work.evaluations.usage, events: holds.watch, reads: recentUsage.watch });
   running.add('readers', { close: closeMetricReader });
   running.add('readers', { close: closeReportReader });
   return { given, data, context, rightOfWay, repeats, work, holds, ingestion, invoicePdf };
@@ -112,17 +114,18 @@ interface ContextParts {
   readonly eventFacts: EventFacts;
   readonly repeats: RepeatLog;
   readonly rightOfWay: RightOfWay;
+  readonly recentUsage: RecentUsage;
 }
 
 async function createContext(parts: ContextParts): Promise<RunningParts['context']> {
-  const { given, data, clock, eventFacts, repeats, rightOfWay } = parts;
+  const { given, data, clock, eventFacts, repeats, rightOfWay, recentUsage } = parts;
   const { config, log, tracer = NO_TRACER } = given;
   const { stores, clickhouse, isPaused } = data;
   const secrets = await createServiceSecrets({ config, db: stores.db, log });
   return {
     ...createBillingContext({
       ...{ config, db: stores.db, clickhouse, eventFacts, clock, log, tracer, repeats, secrets },
-      usageSource: stores.usageSource,
+      ...{ usageSource: stores.usageSource, recentUsage },
     }),
     ...{ clock, isPaused, upcoming: upcomingCommits, giveWay: rightOfWay.giveWay },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),

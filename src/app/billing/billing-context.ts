@@ -13,6 +13,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { EventFacts } from '../../metering/ingest/event-facts.ts';
 import type { UsageSource } from '../../metering/usage/usage-source.ts';
+import type { RecentUsage } from '../../metering/usage/recent-usage.ts';
 import { createUsageSource } from '../../metering/usage/usage-source.ts';
 import { providerOf } from '../../payments/providers.ts';
 import type { Database } from '../../store/base/database.ts';
@@ -39,6 +40,8 @@ interface BillingParts {
   readonly eventFacts: EventFacts;
   /** Absent: usage is read from ClickHouse. */
   readonly usageSource?: UsageSource | undefined;
+  /** Absent: usage is always read. */
+  readonly recentUsage?: RecentUsage;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;
@@ -50,7 +53,8 @@ interface BillingParts {
 export function createBillingContext({ config, ...parts }: BillingParts): BillingContext {
   const context: BillingContext = {
     ...parts,
-    usageSource: parts.usageSource ?? createUsageSource(parts.clickhouse, parts.eventFacts),
+    usageSource:
+      parts.usageSource ?? createUsageSource(parts.clickhouse, parts.eventFacts, parts.recentUsage),
     gracePeriodHours: config.gracePeriodHours,
     windowDays: config.ingestWindowDays,
     paymentProvider: config.paymentProvider,

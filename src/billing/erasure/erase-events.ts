@@ -36,6 +36,7 @@ export async function eraseEvents(deps: BillingContext, jobs: readonly Job[]): P
     const kept = await neededProperties(deps.db, customerId);
     await eraseProperties(deps.clickhouse, deps.cluster, refs, kept);
     await eraseRepeats(deps.clickhouse, deps.cluster, refs);
+    deps.usageSource.forget();
   }
 }
 

@@ -55,6 +55,8 @@ export interface RowEncoder {
   startAfter(microseconds: number): void;
   /** Returns an unused tick, at `now` or later: rows encoded before have an earlier one, later rows a later one. */
   pass(now: Instant): number;
+  /** The last used tick: later rows have a later one. */
+  last(): number;
   /** Writes one row into `buffer` from `offset` on, which has `rowBytes` of room, and returns the offset of its end. */
   encode(rows: EventRows, index: number, now: Instant, buffer: Buffer, offset: number): number;
 }
@@ -70,6 +72,7 @@ export function createRowEncoder(): RowEncoder {
       tick = Math.max(tick, microseconds);
     },
     pass: next,
+    last: () => tick,
     encode(rows, index, now, buffer, offset) {
       const own = next(now);
       writeWhole(buffer, offset, rows.timestamps[index] ?? 0);

@@ -10,6 +10,8 @@ export interface EventFacts {
    * unknown, as with a server that other processes write to.
    */
   completeUpTo(): string | null;
+  /** No event that is taken later has this ingestion time or an earlier one: epoch microseconds. Null if unknown. */
+  takenUpTo(): number | null;
   /**
    * The subset of these transaction ids whose events are visible to reads from now on, as far as this process knows.
    */
@@ -19,7 +21,7 @@ export interface EventFacts {
 }
 
 interface FactParts {
-  readonly ingest: Pick<Ingest, 'completeUpTo' | 'storedAmong' | 'tail'>;
+  readonly ingest: Pick<Ingest, 'completeUpTo' | 'takenUpTo' | 'storedAmong' | 'tail'>;
   readonly keptFrom: EventFacts['keptFrom'];
   /** Whether other processes may store events as well. */
   readonly isShared: boolean;
@@ -30,6 +32,7 @@ export function createEventFacts({ ingest, keptFrom, isShared }: FactParts): Eve
   return {
     keptFrom,
     completeUpTo: () => ingest.completeUpTo(),
+    takenUpTo: () => ingest.takenUpTo(),
     storedAmong: (transactionIds) => ingest.storedAmong(transactionIds),
     async tail() {
       if (isShared) await ingest.tail();
@@ -42,6 +45,7 @@ export function factsWithoutIngest(keptFrom: EventFacts['keptFrom'] = () => null
   return {
     keptFrom,
     completeUpTo: () => null,
+    takenUpTo: () => null,
     storedAmong: async () => new Set(),
     tail: async () => {},
   };

@@ -7,7 +7,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import type { EventBlocks } from './event-blocks.ts';
 import type { ReadEvent } from './event-rows.ts';
 import type { KnownIdFigures, OlderIds } from './known-ids/known-ids.ts';
-import type { NewEventWatch } from './new-events.ts';
+import type { NewEventWatch, ReadWatch } from './new-events.ts';
 import type { EventReader } from './validate-events.ts';
 
 interface IngestLog {
@@ -44,6 +44,7 @@ export interface EventWatches {
   readonly usage: UsageWatch;
   /** Notified of each new event before it is acknowledged. */
   readonly events: NewEventWatch;
+  readonly reads: ReadWatch;
 }
 
 export interface IngestOutcome {
@@ -105,6 +106,8 @@ export interface Ingest {
    * ClickHouse, and before `rebuild`.
    */
   completeUpTo(): string | null;
+  /** No event that is taken later has this ingestion time or an earlier one: epoch microseconds. Null like `completeUpTo`. */
+  takenUpTo(): number | null;
   stats(): IngestStats;
   /** Calls `observe` with the duration in seconds of every lookup of possibly known ids. */
   observeLookups(observe: (seconds: number) => void): void;

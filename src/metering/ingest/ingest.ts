@@ -191,6 +191,10 @@ class EventIngest implements Ingest {
     return String(oldest === null ? this.#parts.encoder.pass(clock.now()) : tickAt(oldest, 0) - 1);
   }
 
+  takenUpTo(): number | null {
+    return this.#options.blocks === undefined || !this.#isReady ? null : this.#parts.encoder.last();
+  }
+
   stats(): ReturnType<Ingest['stats']> {
     const { knownIds, sharing, writer } = this.#parts;
     const { blocks } = this.#options;

@@ -25,21 +25,30 @@ export interface NewEventWatch {
   taken(events: readonly ReadEvent[], ingestedBefore: number): WatchedEvents | null;
 }
 
+/** Readers of stored usage, which have to read it again after new events. */
+export interface ReadWatch {
+  isWatching(): boolean;
+  /** An event whose customer reference has this hash is being written. Must not wait. */
+  taken(owner: number): void;
+}
+
 export function watchedEvents(
-  watch: NewEventWatch | undefined,
+  { events: watch, reads }: { readonly events: NewEventWatch; readonly reads: ReadWatch },
   rows: EventRows,
   indexes: readonly number[],
   ingestedBefore: () => number,
 ): WatchedEvents | null {
-  if (!watch?.isWatching()) return null;
+  const isWatching = watch.isWatching();
+  if (!isWatching && !reads.isWatching()) return null;
   const events: ReadEvent[] = [];
   const reader = new RowReader(rows.bytes);
   for (const index of indexes) {
     reader.offset = rows.startOf(index);
     reader.skipText();
     const length = reader.length();
-    if (watch.isWatched(hashBytes(rows.bytes, reader.offset, reader.offset + length)))
-      events.push(rows.read(index));
+    const owner = hashBytes(rows.bytes, reader.offset, reader.offset + length);
+    reads.taken(owner);
+    if (isWatching && watch.isWatched(owner)) events.push(rows.read(index));
   }
   return events.length === 0 ? null : watch.taken(events, ingestedBefore());
 }

@@ -148,7 +148,10 @@ export class EventTaker {
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be in flight: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.drained() : written;
-    const watched = watchedEvents(this.#watches?.events, rows, events.fresh, () => encoder.pass(now));
+    const watched =
+      this.#watches === null
+        ? null
+        : watchedEvents(this.#watches, rows, events.fresh, () => encoder.pass(now));
     return { accepted: count, duplicates, durable, usage: this.#weigh(rows, events.fresh), watched };
   }
 

@@ -3,6 +3,7 @@
  * `UsageSource`; this file implements it on ClickHouse. Statements of analysts (SQL metrics that are checked, `POST
  * /v1/sql`) are not usage and use ClickHouse itself.
  */
+import { assert } from '../../core/errors.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
 import { inLane, inShare } from '../client/clickhouse-client.ts';
@@ -38,6 +39,7 @@ import {
   type SharedUsageRequest,
 } from './metric-usage.ts';
 import type { MetricGroupsRequest } from './pages-ahead.ts';
+import { NO_RECENT_USAGE, type RecentUsage } from './recent-usage.ts';
 import { createRowsAhead } from './rows-ahead.ts';
 
 /** Rejects (`invalid`) usage queries that reach into removed events; the result would silently be too low. */
@@ -72,6 +74,8 @@ export interface UsageSource {
   forAnalysis(): UsageSource;
   /** Usage as it would be with unsent events. */
   withPreview(preview: EventPreview): UsageSource;
+  /** Stored events were changed: earlier answers are not repeated. */
+  forget(): void;
 }
 
 /** Stored events themselves. */
@@ -94,14 +98,21 @@ type AfterClickHouse<Read> = Read extends (clickhouse: ClickHouse, ...asked: inf
   : never;
 
 /** Pages of groups are read ahead by the source, for as long as it exists. */
-export function createUsageSource(clickhouse: ClickHouse, facts: Pick<EventFacts, 'keptFrom'>): UsageSource {
+export function createUsageSource(
+  clickhouse: ClickHouse,
+  facts: Pick<EventFacts, 'keptFrom'>,
+  recent: RecentUsage = NO_RECENT_USAGE,
+): UsageSource {
   const ahead = createRowsAhead();
   let analysis: UsageSource | undefined;
   const kept = <Usage>(start: Instant, read: () => Promise<Usage>) => whileKept(facts, start, read);
   const over = (changed: ClickHouse) => createUsageSource(changed, facts);
   return {
-    series: (asked) => kept(asked.period.start, () => readPackedUsage(clickhouse, asked)),
-    sharedSeries: (asked) => kept(asked.period.start, () => readSharedUsage(clickhouse, asked)),
+    series: (asked) => kept(asked.period.start, () => recentSeries(clickhouse, asked, recent)),
+    sharedSeries: (asked) =>
+      kept(asked.period.start, () =>
+        recent.series(asked, asked.metrics, () => readSharedUsage(clickhouse, asked)),
+      ),
     countValues: (asked) => countMetricValues(clickhouse, asked),
     groups: (asked) => kept(asked.range.start, () => readMetricGroups(clickhouse, asked, ahead)),
     sqlGroups: (asked) => kept(asked.range.start, () => readSqlUsage(clickhouse, asked)),
@@ -117,7 +128,21 @@ export function createUsageSource(clickhouse: ClickHouse, facts: Pick<EventFacts
       return analysis;
     },
     withPreview: (preview) => over(withPreviewedEvents(clickhouse, preview)),
+    forget: () => recent.forget(),
   };
+}
+
+/** A SQL metric may count anything of its customer, so its usage is always read. */
+async function recentSeries(
+  clickhouse: ClickHouse,
+  asked: MetricSeriesRequest,
+  recent: RecentUsage,
+): Promise<ReadonlyMap<string, PackedUsage>> {
+  const read = () => readPackedUsage(clickhouse, asked);
+  if (asked.metric.kind === 'sql') return await read();
+  const [series] = await recent.series(asked, [asked.metric], async () => [await read()]);
+  assert(series !== undefined, 'a metric is read');
+  return series;
 }
 
 function listedEvents(clickhouse: ClickHouse): ListedEvents {

@@ -60,6 +60,7 @@ export function naiveUsageSource(events: () => readonly NaiveEvent[]): UsageSour
     inLane: () => source,
     inShare: () => source,
     forAnalysis: () => source,
+    forget: () => undefined,
     withPreview: () => {
       throw new Error('the naive engine previews nothing');
     },
