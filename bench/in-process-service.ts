@@ -21,6 +21,8 @@ export interface InProcessService {
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>;
   /** Creates and returns the id. */
   create(path: string, body: unknown): Promise<string>;
+  /** A new event of a type that no metric counts, so that the next draft of the customer reads its usage. */
+  newEvent(customerRef: string): Promise<void>;
   /** The queries that the application sends to ClickHouse during a call. */
   queriesOf(call: () => Promise<unknown>): Promise<SelectStatement[]>;
   close(): Promise<void>;
@@ -46,7 +48,8 @@ export async function startInProcessService(
     stores: { ...stores, clickhouse: recorder.clickhouse },
     firstToken: async () => ({ token: TOKEN }),
   });
-  async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+  let events = 0;
+  async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<string> {
     const response = await application.fetch(
       new Request(`http://localhost${path}`, {
         method,
@@ -56,13 +59,25 @@ export async function startInProcessService(
     );
     const text = await response.text();
     if (response.status !== 200) throw new Error(`${method} ${path} → ${response.status} ${text}`);
-    return JSON.parse(text);
+    return text;
   }
+  const call = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> =>
+    JSON.parse(await send(method, path, body));
   return {
     db: stores.db,
     clickhouse: stores.clickhouse,
     call,
     create: async (path, body) => ((await call('POST', path, body)) as { data: { id: string } }).data.id,
+    async newEvent(customerRef) {
+      events += 1;
+      const event = {
+        transaction_id: `new event ${events}`,
+        customer_id: customerRef,
+        event_type: 'not counted',
+        timestamp: environment.SANDBOX_NOW ?? new Date().toISOString(),
+      };
+      await send('POST', '/v1/ingest', [event]);
+    },
     queriesOf: recorder.queriesOf,
     async close() {
       await application.close();

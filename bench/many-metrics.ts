@@ -21,13 +21,17 @@ export async function benchManyMetrics(): Promise<string> {
       const customer = await createCustomer(service, metrics);
       const path = `/v1/customers/${customer}/invoices`;
       const days = `${path}/breakdowns?window_size=DAY&starting_on=${START}&ending_before=2026-11-20T00:00:00Z`;
-      const draft = await measured(() => service.call('GET', `${path}?status=DRAFT`));
-      const breakdown = await measured(() => service.call('GET', days));
+      const change = () => service.newEvent(`of-${metrics}`);
+      const draft = await measured(() => service.call('GET', `${path}?status=DRAFT`), change);
+      const unchanged = await measured(() => service.call('GET', `${path}?status=DRAFT`));
+      const breakdown = await measured(() => service.call('GET', days), change);
       first ??= draft.passed;
       rows.push([
         metrics.toLocaleString('en'),
         draft.passed.toFixed(0),
         draft.cpu.toFixed(0),
+        unchanged.passed.toFixed(0),
+        unchanged.cpu.toFixed(0),
         breakdown.passed.toFixed(0),
         (metrics / METRICS[0]).toFixed(1),
         (draft.passed / first).toFixed(1),
@@ -37,6 +41,8 @@ export async function benchManyMetrics(): Promise<string> {
       [
         'metrics',
         'draft, p50 ms',
+        'CPU of all threads, ms',
+        'draft without a new event, p50 ms',
         'CPU of all threads, ms',
         'breakdown, p50 ms',
         'times the metrics',
@@ -97,15 +103,19 @@ async function createProduct(service: InProcessService, metrics: number, index: 
   return await service.create('/v1/contract-pricing/products/create', body);
 }
 
-async function measured(call: () => Promise<unknown>): Promise<{ passed: number; cpu: number }> {
+async function measured(
+  call: () => Promise<unknown>,
+  before: () => Promise<unknown> = async () => {},
+): Promise<{ passed: number; cpu: number }> {
   const passed: number[] = [];
   const cpu: number[] = [];
   await call();
   for (let run = 0; run < RUNS; run += 1) {
-    const [start, before] = [performance.now(), process.cpuUsage()];
+    await before();
+    const [start, used] = [performance.now(), process.cpuUsage()];
     await call();
     passed.push(performance.now() - start);
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.cpuUsage(used);
     cpu.push((user + system) / 1_000);
   }
   return { passed: quantile(passed, 0.5), cpu: quantile(cpu, 0.5) };

@@ -39,10 +39,16 @@ const UNCOUNTED = 30;
  * Median milliseconds of `runs` calls of each, after some that are not counted, and how many times `floor` the call
  * takes. The calls take turns, so that other work on the machine slows both down.
  */
-export async function timedBeside(runs: number, call: () => Promise<unknown>, floor: () => Promise<unknown>) {
+export async function timedBeside(
+  runs: number,
+  call: () => Promise<unknown>,
+  floor: () => Promise<unknown>,
+  before: () => Promise<unknown> = async () => {},
+) {
   const ours: number[] = [];
   const others: number[] = [];
   for (let run = 0; run < UNCOUNTED + runs; run += 1) {
+    await before();
     const [first, second] = [await millisecondsOf(call), await millisecondsOf(floor)];
     if (run < UNCOUNTED) continue;
     ours.push(first);

@@ -93,12 +93,14 @@ async function benchInvoices(service: InProcessService, month: Month): Promise<s
 
 /** The queries that a call sends to ClickHouse are the least that it can take: all of them at once, without it. */
 async function besideItsQueries(service: InProcessService, call: () => Promise<unknown>): Promise<Times> {
+  const before = () => service.newEvent('invoiced');
+  await before();
   const queries = await service.queriesOf(call);
   const floor = () =>
     Promise.all(
       queries.map(({ customer: _, ...query }) => service.clickhouse.query({ ...query, schema: z.unknown() })),
     );
-  return await timedBeside(RUNS, call, floor);
+  return await timedBeside(RUNS, call, floor, before);
 }
 
 type Times = Awaited<ReturnType<typeof timedBeside>>;
