@@ -27,6 +27,7 @@ export interface RecentUsage {
   /** Forgets everything: stored events were changed. */
   forget(): void;
   readonly watch: ReadWatch;
+  close(): void;
 }
 
 interface Customer {
@@ -55,6 +56,7 @@ export const NO_RECENT_USAGE: RecentUsage = {
   series: (_asked, _metrics, read) => read(),
   forget: () => undefined,
   watch: { isWatching: () => false, taken: () => undefined },
+  close: () => undefined,
 };
 
 class WatchedUsage implements RecentUsage {
@@ -81,6 +83,11 @@ class WatchedUsage implements RecentUsage {
 
   forget(): void {
     for (const customers of [...this.#byOwner.values()]) for (const one of customers) this.#unwatch(one);
+  }
+
+  close(): void {
+    this.forget();
+    this.#customers.close();
   }
 
   async series(
