@@ -124,7 +124,7 @@ class WatchedUsage implements RecentUsage {
     return customer;
   }
 
-  /** Ends the watch. The customer is watched anew when its usage is next read. */
+  /** Ends the watch. The customer is watched again when its usage is next read. */
   #unwatch(customer: Customer): void {
     customer.isCurrent = false;
     customer.answers.clear();
