@@ -43,6 +43,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'composites',
     'historical',
     'invoices',
+    'credit-notes',
     'explain',
     'thresholds',
     'alerts',

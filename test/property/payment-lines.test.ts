@@ -1,10 +1,10 @@
 /** Laws of what providers get: rounding, layouts, grouping, amounts in the units of Stripe. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { allocate } from '../../src/core/allocate.ts';
 import { cutText } from '../../src/core/cut-text.ts';
 import { Decimal, roundDecimal, ZERO } from '../../src/core/decimal.ts';
 import type { PaymentDocument } from '../../src/payments/document.ts';
-import { allocate } from '../../src/payments/lines/allocate.ts';
 import { fitLines } from '../../src/payments/lines/fit-lines.ts';
 import { INVOICE_LAYOUTS, readableLines } from '../../src/payments/lines/readable-lines.ts';
 import {

@@ -1,12 +1,12 @@
 /** The lines of an invoice for Stripe: integer amounts that add up to the amount to pay. */
 import type Stripe from 'stripe';
+import { allocate } from '../../core/allocate.ts';
 import type { Currency } from '../../core/currencies.ts';
 import { cutText } from '../../core/cut-text.ts';
 import { Decimal, divideTo20Places, roundDecimal, ZERO } from '../../core/decimal.ts';
 import type { PaymentGate } from '../../core/terms/payment-gate.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../document.ts';
-import { allocate } from '../lines/allocate.ts';
 import { amountText } from '../lines/describe.ts';
 import { fitLines } from '../lines/fit-lines.ts';
 import { type InvoiceLayout, type ReadableLine, readableLines } from '../lines/readable-lines.ts';

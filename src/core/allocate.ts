@@ -2,8 +2,8 @@
  * Divides a rounded total among exact amounts by the largest-remainder method (docs/explanation/payments.md,
  * "Rounding"). Every amount becomes an adjacent whole number of units, and together they equal the total.
  */
-import { type Decimal, ZERO } from '../../core/decimal.ts';
-import { assert } from '../../core/errors.ts';
+import { type Decimal, ZERO } from './decimal.ts';
+import { assert } from './errors.ts';
 
 const ONE_UNIT = 1n;
 
