@@ -109,6 +109,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'breakdowns',
     'historical',
     'issued',
+    'credit-notes',
     'previews',
     'explain',
     'reconcile',

@@ -14,6 +14,7 @@ import {
 } from './core/backup-settings.ts';
 import type { NamedSender } from './core/cached-beside-input.ts';
 import { isWithinClockBounds } from './core/clock.ts';
+import { DEFAULT_CREDIT_NOTE_PATTERN } from './core/credit-note.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
 import type { NetworkService } from './core/network-services.ts';
@@ -137,6 +138,14 @@ const environment = z
       })
       .default(DEFAULT_NUMBER_PATTERN)
       .describe('Pattern of invoice numbers, with {year} and {number}; {number:6} pads to six digits.'),
+    CREDIT_NOTE_NUMBER_PATTERN: z
+      .string()
+      .superRefine((pattern, context) => {
+        const problem = numberPatternProblem(pattern);
+        if (problem !== null) context.addIssue(problem);
+      })
+      .default(DEFAULT_CREDIT_NOTE_PATTERN)
+      .describe('Pattern of the numbers of credit notes, as INVOICE_NUMBER_PATTERN.'),
     SELLER_NAME: sellerText.optional().describe('The seller shown on PDFs of invoices.'),
     SELLER_ADDRESS: sellerLines.describe('Postal address of the seller; lines are separated by \\n.'),
     SELLER_TAX_ID: sellerText.optional().describe('Tax number of the seller, such as a VAT id.'),
@@ -269,6 +278,7 @@ export interface Config extends BackupConfig {
   /** Whole months before the present one; undefined: without a limit. */
   readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
+  readonly creditNoteNumberPattern: string;
   readonly seller: Seller;
   /** Absolute. */
   readonly invoiceFont: string | undefined;
@@ -335,6 +345,7 @@ export function loadConfig(env: Environment): Config {
     cloudEventsIdentity: values.CLOUDEVENTS_IDENTITY,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
+    creditNoteNumberPattern: values.CREDIT_NOTE_NUMBER_PATTERN,
     seller: {
       name: values.SELLER_NAME ?? null,
       address: values.SELLER_ADDRESS,

@@ -46,6 +46,8 @@ export interface BillingContext {
   readonly alertLimits: AlertLimits | undefined;
   /** Such as `INV-{year}-{number:6}` (core/invoice-number.ts). */
   readonly numberPattern: string;
+  /** Such as `CN-{year}-{number:6}`. */
+  readonly creditNotePattern: string;
   /** Called with every invoice that is computed with warnings. */
   readonly alarms: InvoiceAlarms;
   readonly invoiceLog: InvoiceLog;

@@ -57,6 +57,8 @@ export const MESSAGE_TYPES = [
   'invoice.finalized',
   'invoice.billing_provider_error',
   'invoice.external_status_changed',
+  'credit_note.issued',
+  'credit_note.voided',
   ...PAYMENT_TYPES,
   ...ALERT_MESSAGE_TYPES,
 ] as const;

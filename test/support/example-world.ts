@@ -40,7 +40,7 @@ export async function createExampleWorld(service: TestService): Promise<Replacem
     ...(await termIds(api, customer, contract)),
     ...(await balanceIds(api, catalogue, customer)),
     ...(await invoiceIds(api, customer)),
-    externalInvoice: await invoiceOf(api, external, 'SCHEDULED', 'FINALIZED'),
+    ...(await creditedIds(api, external, catalogue)),
     paidVoidInvoice: await paidAndVoided(api, paid),
     ...(await operationIds(api, customer)),
   };
@@ -188,6 +188,15 @@ async function invoiceIds(api: ApiClient, customer: string) {
   };
 }
 
+async function creditedIds(api: ApiClient, customer: string, { fee }: TermsCatalogue) {
+  const externalInvoice = await invoiceOf(api, customer, 'SCHEDULED', 'FINALIZED');
+  const creditNote = await createdId(api, '/v1/invoices/creditNotes/create', {
+    ...{ invoice_id: externalInvoice, reason: 'other', settlement: 'offset_unpaid' },
+    lines: [{ product_id: fee, amount: 1 }],
+  });
+  return { externalInvoice, creditNote, chargedProduct: fee };
+}
+
 async function paidAndVoided(api: ApiClient, customer: string): Promise<string> {
   const id = await invoiceOf(api, customer, 'SCHEDULED', 'FINALIZED');
   await api.post('/v1/providers/custom/invoices/update', { invoice_id: id, external_status: 'PAID' });
@@ -215,7 +224,7 @@ async function externallyBilled(api: ApiClient, { fee }: TermsCatalogue): Promis
     starting_at: START,
     billing_provider_configuration: { billing_provider_configuration_id: configured.text('data[0].id') },
     scheduled_charges: [
-      { product_id: fee, schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 5 }] } },
+      { product_id: fee, schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 5_000 }] } },
     ],
   });
   return customer_id;

@@ -10,6 +10,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/customerCommits|\/commits\//, 'commit'],
   [/customerCredits|\/credits\//, 'credit'],
   [/\/subscriptions?\//, 'subscription'],
+  [/\/creditNotes/, 'credit_note'],
   [/\/invoices?\/|InvoiceIssueDate/, 'invoice'],
   [/BillingProviderConfigurations/, 'customer'],
   [/BillingProvider/, 'billing_provider'],

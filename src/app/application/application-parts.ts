@@ -27,6 +27,7 @@ export interface ApplicationParts {
         | 'subscriptionSeatsMax'
         | 'eventRetentionMonths'
         | 'invoiceNumberPattern'
+        | 'creditNoteNumberPattern'
         | 'seller'
         | 'invoiceFont'
         | 'invoiceDecimals'

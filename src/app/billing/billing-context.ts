@@ -6,6 +6,7 @@ import { createInvoiceAlarms } from '../../billing/invoice-log/invoice-alarms.ts
 import { createInvoiceLog } from '../../billing/invoice-log/invoice-log.ts';
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/clock.ts';
+import { DEFAULT_CREDIT_NOTE_PATTERN } from '../../core/credit-note.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../../core/invoice-number.ts';
 import { createSecrets, type Secrets } from '../../core/secrets.ts';
 import type { Tracer } from '../../core/tracing.ts';
@@ -28,6 +29,7 @@ export type BillingConfig = PaymentsConfig &
       | 'clickhouseCluster'
       | 'invoiceLinesMax'
       | 'invoiceNumberPattern'
+      | 'creditNoteNumberPattern'
       | 'paymentProvider'
       | 'subscriptionSeatsMax'
     >
@@ -62,6 +64,7 @@ export function createBillingContext({ config, ...parts }: BillingParts): Billin
     invoiceLinesMax: config.invoiceLinesMax,
     alertLimits: config.alertLimits,
     numberPattern: config.invoiceNumberPattern ?? DEFAULT_NUMBER_PATTERN,
+    creditNotePattern: config.creditNoteNumberPattern ?? DEFAULT_CREDIT_NOTE_PATTERN,
     alarms: createInvoiceAlarms(parts.log),
     invoiceLog: createInvoiceLog(parts.log),
     cluster: config.clickhouseCluster,

@@ -20,6 +20,7 @@ import { eventRoutes } from '../../api/routes/events/routes.ts';
 import { holdRoutes } from '../../api/routes/holds/routes.ts';
 import { invoiceChangeRoute } from '../../api/routes/invoices/change-route.ts';
 import { costsRoute } from '../../api/routes/invoices/costs-route.ts';
+import { creditNoteRoutes } from '../../api/routes/invoices/credit-note-routes.ts';
 import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../../api/routes/invoices/issued-routes.ts';
@@ -86,6 +87,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     ...customerBalanceRoutes(deps),
     ...invoiceRoutes(deps),
     ...issuedInvoiceRoutes(deps, contextInLane(deps, 'finalization')),
+    ...creditNoteRoutes(deps),
     ...requestedInvoiceRoutes(deps),
     historicalInvoiceRoute(deps),
     costsRoute(deps),

@@ -18,6 +18,7 @@ import {
   eraseMessages,
 } from '../../store/erasure/erased-customers.ts';
 import { deleteHolds } from '../../store/holds/holds.ts';
+import { eraseCreditNoteTexts } from '../../store/invoices/credit-notes.ts';
 import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
 import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import type { BillingContext } from '../billing-context.ts';
@@ -49,6 +50,7 @@ export async function eraseCustomer(deps: BillingContext, customerId: string): P
     await deleteHolds(tx, customerId);
     await eraseAlerts(tx, customerId, now);
     await eraseMessages(tx, customerId);
+    await eraseCreditNoteTexts(tx, customerId);
     await eraseAnswers(tx, customerId, ANSWER_ERASED);
     await enqueueJobs(tx, [eraseEventsJob(customerId, refs, now)]);
     await eraseCustomFields(tx, customerId);

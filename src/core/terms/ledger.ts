@@ -14,6 +14,7 @@ export const LEDGER_ENTRY_KINDS = [
   'SEAT_BASED_ADJUSTMENT',
   'AUTOMATED_INVOICE_DEDUCTION',
   'CREDITED',
+  'CREDIT_NOTE',
   'ROLLOVER',
   'TRUEUP',
   'CANCELED',
@@ -74,7 +75,7 @@ export interface CanceledPurchase {
   readonly invoiceId: string;
 }
 
-/** A manual adjustment of a segment. */
+/** An adjustment of a segment, by hand or by a credit note. */
 export interface ManualEntry {
   readonly id: string;
   readonly segmentId: string;
@@ -84,6 +85,8 @@ export interface ManualEntry {
   readonly amount: Decimal;
   readonly reason: string;
   readonly timestamp: Instant;
+  /** Null or absent: by hand. */
+  readonly creditNoteId?: string | null | undefined;
 }
 
 /** The shortfall of a postpaid commit on an invoice, issued or not. At most one per commit. */

@@ -146,8 +146,8 @@ function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
   const { commit, segment, closesAt, closingKind, rolled, trueUp } = bucket;
   const entries = [
     entryOf(segment, grantKind(commit, segment), segment.amount, segment.startingAt),
-    ...bucket.manualEntries.map(({ amount, timestamp, reason }) => ({
-      ...entryOf(segment, 'MANUAL', amount, timestamp),
+    ...bucket.manualEntries.map(({ amount, timestamp, reason, creditNoteId }) => ({
+      ...entryOf(segment, creditNoteId == null ? 'MANUAL' : 'CREDIT_NOTE', amount, timestamp),
       reason,
     })),
     ...bucket.deductions.flatMap((deduction) => deductionEntries(bucket, deduction)),

@@ -190,6 +190,8 @@ export const manualBalanceEntries = pgTable(
     commitId: uuid('commit_id')
       .notNull()
       .references(() => commits.id),
+    /** The credit note that it belongs to; null: an adjustment by hand. */
+    creditNoteId: uuid('credit_note_id'),
     /** An edit may have removed the segment; its entries count in no balance then. */
     segmentId: uuid('segment_id').notNull(),
     amount: exact('amount').notNull(),
@@ -198,7 +200,12 @@ export const manualBalanceEntries = pgTable(
     createdAt: instant('created_at').notNull(),
     createdBy: text('created_by').notNull(),
   },
-  (table) => [index('manual_balance_entries_commit').on(table.commitId, table.sequence)],
+  (table) => [
+    index('manual_balance_entries_commit').on(table.commitId, table.sequence),
+    index('manual_balance_entries_credit_note')
+      .on(table.creditNoteId)
+      .where(sql`${table.creditNoteId} is not null`),
+  ],
 );
 
 /** The items of invoice schedules, of a commit or of a scheduled charge. */

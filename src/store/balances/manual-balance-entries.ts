@@ -1,4 +1,4 @@
-/** Adjustments of balances by hand. */
+/** Adjustments of balances by hand and by credit notes. */
 import { asc } from 'drizzle-orm';
 import { groupBy } from '../../core/group-by.ts';
 import type { ManualEntry } from '../../core/terms/ledger.ts';
@@ -29,8 +29,9 @@ export async function loadManualEntries(
   for (const [commitId, group] of groupBy(rows, (row) => row.commitId)) {
     entries.set(
       commitId,
-      group.map(({ id, segmentId, amount, reason, timestamp }) => ({
+      group.map(({ id, segmentId, amount, reason, timestamp, creditNoteId }) => ({
         id,
+        creditNoteId,
         segmentId,
         amount,
         reason,
@@ -39,4 +40,18 @@ export async function loadManualEntries(
     );
   }
   return entries;
+}
+
+/** The entries of these credit notes. */
+export async function loadEntriesOfNotes(
+  db: Database | Transaction,
+  creditNoteIds: readonly string[],
+): Promise<(ManualEntry & { readonly commitId: string })[]> {
+  if (creditNoteIds.length === 0) return [];
+  const { id, commitId, segmentId, creditNoteId, amount, reason, timestamp, sequence } = manualBalanceEntries;
+  return db
+    .select({ id, commitId, segmentId, creditNoteId, amount, reason, timestamp })
+    .from(manualBalanceEntries)
+    .where(isOneOf(creditNoteId, creditNoteIds))
+    .orderBy(asc(sequence));
 }

@@ -9,6 +9,7 @@ export const LOCKS = {
   telling: 7_206_455_172,
   alertCreation: 7_206_455_173,
   invoiceNumbers: 7_206_455_187,
+  creditNoteNumbers: 7_206_455_188,
   backup: 7_206_455_191,
   move: 7_206_455_192,
 } as const;

@@ -134,3 +134,16 @@ export function invoiceFromRow(row: typeof invoices.$inferSelect): IssuedHead {
         : { breakdownId, cardTermsId, contractTermsId },
   };
 }
+
+/** The issue dates of invoices by id. */
+export async function loadInvoiceDates(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: invoices.id, issuedAt: invoices.issuedAt })
+    .from(invoices)
+    .where(isOneOf(invoices.id, ids));
+  return new Map(rows.map(({ id, issuedAt }) => [id, issuedAt]));
+}

@@ -1,9 +1,11 @@
 /** Voiding finalized invoices. The voided invoices are returned, without their lines. */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
+import { conflict } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { creditDeductions } from './balance-deductions.ts';
+import { firstCredited } from './credit-notes.ts';
 import { standingConsolidations } from './invoice-constituents.ts';
 import { wantVoid } from './invoice-deliveries.ts';
 import { invoicedItems, invoices } from './invoices.tables.ts';
@@ -48,7 +50,7 @@ export async function voidInvoicesOfItems(
 
 /**
  * Gives back the amounts that they took from balances, and queues the void of their copies at a billing provider.
- * Consolidated invoices that contain them are voided with them.
+ * Consolidated invoices that contain them are voided with them. Refuses (`conflict`) one with a standing credit note.
  */
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx
@@ -56,6 +58,13 @@ async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instan
     .set({ status: 'VOID', voidedAt: now })
     .where(and(which, eq(invoices.status, 'FINALIZED')))
     .returning();
+  const credited = await firstCredited(
+    tx,
+    voided.map(({ id }) => id),
+  );
+  if (credited !== null) {
+    throw conflict(`invoice ${credited.invoiceId} has the credit note ${credited.number}: void that first`);
+  }
   await wantVoid(
     tx,
     voided.map(({ id }) => id),

@@ -14,6 +14,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
     reason: 'Reads or writes a fixed number of rows, whatever is stored, of a size that a request gave them.',
     operations: [
       'reportRefund',
+      ...['createCreditNote', 'previewCreditNote', 'voidCreditNote', 'listCreditNotes', 'getCreditNote'],
       ...['addCustomFieldKey', 'archiveBillableMetric'],
       ...[
         'archivePackage',

@@ -10,7 +10,18 @@ const september = {
   exclusive_end_date: '2026-10-01T00:00:00Z',
 };
 
+const creditNote = {
+  invoice_id: ids.externalInvoice,
+  reason: 'service_issue',
+  memo: 'Outage of 3 November',
+  lines: [{ product_id: ids.chargedProduct, amount: 1500 }],
+  settlement: 'offset_unpaid',
+};
+
 export const invoiceExamples: RequestExamples = {
+  previewCreditNote: { body: creditNote },
+  createCreditNote: { body: { ...creditNote, uniqueness_key: 'ticket-4711' } },
+  voidCreditNote: { body: { id: ids.creditNote } },
   listInvoices: { query: { status: 'FINALIZED' } },
   listInvoiceBreakdowns: { query: { ...october, window_size: 'DAY' } },
   voidInvoice: { body: { id: ids.invoice } },

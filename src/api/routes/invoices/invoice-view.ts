@@ -3,6 +3,7 @@ import type { ListPriceOf } from '../../../billing/invoices/drafts/list-prices.t
 import type { ComparedInvoice } from '../../../billing/invoices/read/previous-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
+import type { Decimal } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
 import type { ExternalInvoice } from '../../../core/external-invoice.ts';
 import type { HierarchyPayer } from '../../../store/contracts/hierarchy-payers.ts';
@@ -20,6 +21,8 @@ export interface InvoiceView {
   readonly numbers: ReadonlyMap<string, string>;
   /** By invoice; those that go to no billing provider are absent. */
   readonly external: ReadonlyMap<string, ExternalInvoice>;
+  /** By invoice, the money that credit notes take back; invoices without any are absent. */
+  readonly credited: ReadonlyMap<string, Decimal>;
   /** By contract; those of no hierarchy are absent. */
   readonly payers: ReadonlyMap<string, HierarchyPayer>;
   /** By customer. */

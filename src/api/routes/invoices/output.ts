@@ -79,10 +79,14 @@ const invoiceShape = {
 
 /** Windows of a breakdown are not paid one by one, so they have none. */
 const payableShape = {
+  credited: exactValue.optional().meta({
+    type: 'number',
+    description: 'The money that credit notes take back, net of tax; absent without any.',
+  }),
   payable_amount: exactValue.meta({
     type: 'number',
     description:
-      '`total` rounded once to the minor unit of the currency, half away from zero: whole cents in USD.',
+      '`total` rounded once to the minor unit of the currency, half away from zero, less `credited`: whole cents in USD.',
   }),
 };
 
@@ -146,10 +150,18 @@ export function invoicePage(page: Page<ShownInvoice, unknown>, view: InvoiceView
 export function invoiceToWire(invoice: ShownInvoice, view: InvoiceView): InvoiceWire {
   return {
     ...fieldsToWire(invoice, view, listedLinesToWire(invoice, view)),
-    payable_amount: payableAmount(invoice),
+    ...creditedToWire(invoice, view),
     ...previousToWire(invoice, view),
     ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)),
   };
+}
+
+function creditedToWire(invoice: Invoice, { credited }: InvoiceView) {
+  const payable = payableAmount(invoice);
+  const taken = credited.get(invoice.id);
+  return taken === undefined
+    ? { payable_amount: payable }
+    : { credited: taken, payable_amount: payable.minus(taken) };
 }
 
 function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines): InvoiceFieldsWire<Lines> {

@@ -38,7 +38,8 @@ const difference = record(
         'its terms, give something else. `usage`: the usage API has another value than rating. `applied`: an ' +
         'applied line does not take back the covered line before it. `deduction`: a ledger does not have what the ' +
         'invoice takes from a balance. `balance`: invoices took more from a segment than it had. ' +
-        '`scheduled_amount`: a line is not what the schedule says. `not_issued`: a due invoice is not issued.',
+        '`scheduled_amount`: a line is not what the schedule says. `not_issued`: a due invoice is not issued. ' +
+        '`credit_note`: a credit note differs from its lines, its invoice or the ledgers.',
       oneOf(DIFFERENCE_CODES),
     ),
     message: anyText,

@@ -4,6 +4,7 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns/breakdowns.ts';
 import type { PagesOfAnswer } from '../../../billing/invoices/breakdowns/drafts-in-windows.ts';
 import { createKeptDrafts } from '../../../billing/invoices/breakdowns/kept-drafts.ts';
+import { creditedOfInvoices } from '../../../billing/invoices/credit-notes/read-notes.ts';
 import { listPricesOf, type WithCard } from '../../../billing/invoices/drafts/list-prices.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/freeze/invoice-fields.ts';
 import { numbersOfInvoices } from '../../../billing/invoices/issue/numbering.ts';
@@ -205,17 +206,19 @@ export async function viewOf(
 ): Promise<InvoiceView> {
   const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
   const compared = shown.areWindows === true ? [] : invoices;
-  const [creditTypes, customFields, numbers, external, payers, customers, previous] = await Promise.all([
-    pricingUnitsOf(deps, invoices, listPrices),
-    customFieldsOfInvoices(deps, invoices),
-    numbersOfInvoices(deps, invoices),
-    externalOfInvoices(deps, invoices),
-    payersOfInvoices(deps, invoices),
-    customersOfInvoices(deps, invoices),
-    previousInvoicesOf(deps, compared),
-  ]);
+  const [creditTypes, customFields, numbers, external, credited, payers, customers, previous] =
+    await Promise.all([
+      pricingUnitsOf(deps, invoices, listPrices),
+      customFieldsOfInvoices(deps, invoices),
+      numbersOfInvoices(deps, invoices),
+      externalOfInvoices(deps, invoices),
+      creditedOfInvoices(deps, compared),
+      payersOfInvoices(deps, invoices),
+      customersOfInvoices(deps, invoices),
+      previousInvoicesOf(deps, compared),
+    ]);
   return {
-    ...{ creditTypes, customFields, numbers, external, payers, customers, previous, listPrices },
+    ...{ creditTypes, customFields, numbers, external, credited, payers, customers, previous, listPrices },
     skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };
 }

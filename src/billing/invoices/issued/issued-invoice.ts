@@ -1,7 +1,8 @@
 /** An issued invoice by its id alone, to be voided or regenerated. */
-import { notFound, type Refusal } from '../../../core/errors.ts';
+import { conflict, notFound, type Refusal } from '../../../core/errors.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import { listContracts } from '../../../store/contracts/contracts.ts';
+import { firstCredited } from '../../../store/invoices/credit-notes.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { type ConsolidatedPlace, consolidatedPlaces } from '../consolidated/drafts.ts';
@@ -21,6 +22,13 @@ export async function requireIssued(
   if (found !== null) return found;
   // Only requests with an unknown id cost this.
   throw (await findDraftPlace(deps, id)) === null ? notFound('invoice', id) : refusal('DRAFT');
+}
+
+/** Refuses (`conflict`) an invoice that has a credit note that is not voided. */
+export async function requireUncredited({ db }: Pick<BillingContext, 'db'>, id: string): Promise<void> {
+  const credited = await firstCredited(db, [id]);
+  if (credited !== null)
+    throw conflict(`invoice ${id} has the credit note ${credited.number}: void that first`);
 }
 
 /** Contracts whose drafts are searched together. */

@@ -18,7 +18,7 @@ import { issueConsolidated } from '../consolidated/issue.ts';
 import { withFinalShortfalls } from '../drafts/shortfalls.ts';
 import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../issue/issue-scheduled.ts';
 import { lockPayments, requireUnpaid } from './former-payments.ts';
-import { requireIssued } from './issued-invoice.ts';
+import { requireIssued, requireUncredited } from './issued-invoice.ts';
 import {
   type IssueInstead,
   itemsOf,
@@ -42,6 +42,7 @@ export async function regenerateInvoice(
   id: string,
   { collectAgain = false }: { readonly collectAgain?: boolean } = {},
 ): Promise<string> {
+  await requireUncredited(deps, id);
   await requireIssued(deps, id, (state) => notVoid(id, state));
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
     const regeneratedId = await issue(deps, id, await prepare(deps, id, collectAgain), collectAgain);

@@ -18,6 +18,7 @@ export const DIFFERENCE_CODES = [
   'scheduled_amount',
   'true_up',
   'not_issued',
+  'credit_note',
 ] as const;
 export type DifferenceCode = (typeof DIFFERENCE_CODES)[number];
 

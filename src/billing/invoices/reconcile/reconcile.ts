@@ -21,6 +21,7 @@ import { type DraftPlace, draftPlaces } from '../drafts/draft-places.ts';
 import { firstOf, type Shown } from '../drafts/unbilled-usage.ts';
 import { checkBalances } from './balances.ts';
 import { reconcileConsolidated } from './consolidated.ts';
+import { checkCreditNotes } from './credit-notes.ts';
 import type { Difference } from './difference.ts';
 import { checkIssue, reconcileDrafts } from './drafts.ts';
 import { type Findings, reconcileIssued } from './issued.ts';
@@ -135,7 +136,9 @@ async function reconcileCustomer(
   };
   for (const head of heads) {
     const [invoice] = await withLines(deps.db, [head]);
-    if (invoice !== undefined) collect(found, invoice, await reconcileIssued(deps, invoice));
+    if (invoice === undefined) continue;
+    collect(found, invoice, await reconcileIssued(deps, invoice));
+    found.differences.push(...(await checkCreditNotes(deps.db, invoice)));
   }
   for await (const draft of reconcileDrafts(deps, plan, now)) {
     collect(found, { id: draft.id, lines: { length: draft.lineCount } }, draft);

@@ -1,0 +1,226 @@
+/** Credit notes (docs/explanation/credit-notes.md). */
+import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { createCreditNote, previewCreditNote } from '../../../billing/invoices/credit-notes/issue-note.ts';
+import type { CreditNoteInput } from '../../../billing/invoices/credit-notes/plan-note.ts';
+import { listShownNotes, readCreditNote } from '../../../billing/invoices/credit-notes/read-notes.ts';
+import { voidCreditNote } from '../../../billing/invoices/credit-notes/void-note.ts';
+import { pricingUnitsWithIds as creditTypesOf } from '../../../billing/invoices/read/pricing-units.ts';
+import { CREDIT_NOTE_REASONS, SETTLEMENTS } from '../../../core/credit-note.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, enumIn, exactNumber, hourAlignedTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import {
+  creditNotePreviewSchema,
+  creditNotePreviewToWire,
+  creditNoteSchema,
+  creditNotesCsv,
+  creditNoteToWire,
+} from './credit-note-output.ts';
+import { order, sort } from './routes.ts';
+
+/** Whether one of both is given, and not the other. */
+const exactlyOne = (a: unknown, b: unknown) => (a === undefined) !== (b === undefined);
+
+const LINES_MAX = 1_000;
+const SMALLEST = '0.000000000000000000000000000001';
+
+const creditedLine = z
+  .object({
+    line_item_id: uuid.optional(),
+    product_id: uuid.optional(),
+    amount: exactNumber({ min: SMALLEST }).optional(),
+    quantity: exactNumber({ min: SMALLEST }).optional(),
+  })
+  .superRefine((one, context) => {
+    if (!exactlyOne(one.line_item_id, one.product_id))
+      context.addIssue({
+        code: 'custom',
+        path: ['line_item_id'],
+        message: 'either this or product_id is needed',
+      });
+    if (!exactlyOne(one.amount, one.quantity))
+      context.addIssue({ code: 'custom', path: ['amount'], message: 'either this or quantity is needed' });
+  })
+  .meta({
+    id: 'CreditedLine',
+    description: 'A line, or all lines of a product: the money first, then what balances paid.',
+  });
+
+const TEXT_MAX = 500;
+
+const noteBody = z
+  .object({
+    invoice_id: uuid,
+    reason: z.enum(CREDIT_NOTE_REASONS),
+    memo: z.string().min(1).max(TEXT_MAX).optional().meta({ description: 'Printed on the note.' }),
+    lines: z.array(creditedLine).min(1).max(LINES_MAX),
+    settlement: z.enum(SETTLEMENTS).optional().meta({
+      description:
+        'Where the money goes that was paid; what is unpaid is credited first. Required if any was or is to be paid.',
+    }),
+    credit_product_id: uuid
+      .optional()
+      .meta({ description: 'With `credit_balance`: the FIXED product of the credit.' }),
+    credit_starting_at: hourAlignedTimestamp
+      .optional()
+      .meta({ description: 'When the credit can be used. Default: the hour of the issue.' }),
+    credit_ending_before: hourAlignedTimestamp
+      .optional()
+      .meta({ description: 'With `credit_balance`: until when the credit can be used.' }),
+    deliver_after: timestamp
+      .optional()
+      .meta({ description: 'It is not delivered before, so that it can be voided. Default: at once.' }),
+    uniqueness_key: z.string().min(1).max(128).optional().meta({
+      description: 'A repeated key answers 409 and creates nothing.',
+    }),
+  })
+  .meta({ id: 'CreditNoteRequest' });
+
+function inputOf(body: z.output<typeof noteBody>, createdBy: string): CreditNoteInput {
+  return {
+    invoiceId: body.invoice_id,
+    reason: body.reason,
+    memo: body.memo ?? null,
+    lines: body.lines.map((one) => ({
+      lineItemId: one.line_item_id ?? null,
+      productId: one.product_id ?? null,
+      amount: one.amount ?? null,
+      quantity: one.quantity ?? null,
+    })),
+    settlement: body.settlement ?? null,
+    credit: {
+      productId: body.credit_product_id ?? null,
+      startingAt: body.credit_starting_at ?? null,
+      endingBefore: body.credit_ending_before ?? null,
+    },
+    uniquenessKey: body.uniqueness_key ?? null,
+    deliverAfter: body.deliver_after ?? null,
+    createdBy,
+  };
+}
+
+export function creditNoteRoutes(deps: BillingContext): RouteDefinition[] {
+  return [createRoute(deps), previewRoute(deps), voidRoute(deps), listRoute(deps), getRoute(deps)];
+}
+
+function createRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/invoices/creditNotes/create',
+    operationId: 'createCreditNote',
+    summary: 'Issue a credit note',
+    description:
+      'Takes back a part of a finalized invoice, or all of it. It has a number at once, and does not change the lines of ' +
+      'the invoice. Amounts are in the unit of the invoice, net of tax, in whole minor units. A second note counts the ' +
+      'first: no line is credited for more than it has. The invoice can then not be voided unless the note is.',
+    tags: ['Invoices'],
+    scope: 'write',
+    body: noteBody,
+    response: createdId,
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      return { data: { id: await createCreditNote(deps, inputOf(body, actor.name)) } };
+    },
+  });
+}
+
+function previewRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/invoices/creditNotes/preview',
+    operationId: 'previewCreditNote',
+    summary: 'Preview a credit note',
+    description:
+      'Answers what `create` with the same body would take back, and where it would go. Nothing is stored.',
+    tags: ['Invoices'],
+    scope: 'read',
+    body: noteBody,
+    response: z.object({ data: creditNotePreviewSchema }),
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      const planned = await previewCreditNote(deps, inputOf(body, actor.name));
+      const units = await creditTypesOf(deps, [planned.invoice.creditTypeId]);
+      return { data: creditNotePreviewToWire(planned, units) };
+    },
+  });
+}
+
+function voidRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/invoices/creditNotes/void',
+    operationId: 'voidCreditNote',
+    summary: 'Void a credit note',
+    description:
+      'It keeps its number, and takes back from balances what it gave them. 409 after it was delivered, or without a ' +
+      'billing provider after the month of its issue, and if what it gave is used.',
+    tags: ['Invoices'],
+    scope: 'write',
+    body: z.object({ id: uuid }),
+    response: createdId,
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      await voidCreditNote(deps, body.id, actor.name);
+      return { data: { id: body.id } };
+    },
+  });
+}
+
+const listQuery = pageQuery(keysetPosition, 25).extend({
+  invoice_id: uuid.optional(),
+  customer_id: uuid.optional(),
+  status: enumIn(['ISSUED', 'VOID']).optional(),
+  issued_from: timestamp.optional().meta({ description: 'Issued at this time or later.' }),
+  issued_before: timestamp.optional().meta({ description: 'Issued before this time.' }),
+  sort,
+});
+
+function listRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/invoices/creditNotes',
+    operationId: 'listCreditNotes',
+    summary: 'List credit notes',
+    description: 'Those of all customers, by issue date. As CSV one row for each line.',
+    tags: ['Invoices'],
+    scope: 'read',
+    query: listQuery,
+    response: pageOf(creditNoteSchema),
+    csv: creditNotesCsv,
+    errors: [400],
+    async handler({ query }) {
+      const { invoice_id: invoiceId, customer_id: customerId, status } = query;
+      const { issued_from: start = 0, issued_before: end = LATEST } = query;
+      const filter = { invoiceId, customerId, status, issued: { start, end } };
+      const page = await listShownNotes(deps, filter, { ...pageRequest(query), order: order[query.sort] });
+      const units = await creditTypesOf(
+        deps,
+        page.rows.map(({ note }) => note.creditTypeId),
+      );
+      return pageToWire(page, (shown) => creditNoteToWire(shown, units));
+    },
+  });
+}
+
+/** Later than any note. */
+const LATEST = Date.UTC(3000, 0, 1);
+
+function getRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/invoices/creditNotes/{credit_note_id}',
+    operationId: 'getCreditNote',
+    summary: 'Get a credit note',
+    tags: ['Invoices'],
+    scope: 'read',
+    params: z.object({ credit_note_id: uuid }),
+    response: z.object({ data: creditNoteSchema }),
+    errors: [404],
+    async handler({ params }) {
+      const shown = await readCreditNote(deps, params.credit_note_id);
+      const units = await creditTypesOf(deps, [shown.note.creditTypeId]);
+      return { data: creditNoteToWire(shown, units) };
+    },
+  });
+}
