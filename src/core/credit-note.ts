@@ -49,7 +49,7 @@ export interface SettledAmounts {
   readonly creditBalance: Decimal;
 }
 
-/** A change of a balance by a note: positive for what comes back to it, negative for what a purchase loses. */
+/** A change of a balance by a note: positive for amounts given back, negative for access that a purchase loses. */
 export interface CreditNoteEntry {
   readonly commitId: string;
   /** A segment of the access schedule, or the share of a seat in it. */
@@ -77,7 +77,7 @@ export interface CreditNote {
   /** The part of its lines that goes back to balances. */
   readonly balanceAmount: Decimal;
   readonly settled: SettledAmounts;
-  /** The credit that `credit_balance` has made; null: none. */
+  /** The credit that `credit_balance` has created; null: none. */
   readonly creditId: string | null;
   readonly uniquenessKey: string | null;
   readonly createdBy: string;

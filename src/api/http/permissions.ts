@@ -107,6 +107,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
     ...['sumIssuedInvoices', 'readAgeing'],
     ...['listCosts', 'listRevenue', 'listLateUsage', 'readMonthEnd', 'listSpendBreakdowns', 'getInvoicePdf'],
     ...['explainInvoice', 'readInvoiceChange', 'reconcileInvoices', 'getEmbeddableDashboardUrl'],
+    ...['listCreditNotes', 'getCreditNote', 'previewCreditNote'],
   ],
   'invoices:write': [
     ...[
@@ -117,6 +118,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
       'updateInvoiceIssueDate',
     ],
     ...['addChargeToInvoice', 'createHistoricalInvoices', 'updateExternalInvoice'],
+    ...['createCreditNote', 'voidCreditNote'],
   ],
   'deliveries:read': ['listConfiguredBillingProviders', 'listStripeAccounts', 'reconcileProviders'],
   'deliveries:write': ['deliverInvoices', 'redeliverWebhookMessages'],

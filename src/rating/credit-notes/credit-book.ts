@@ -1,5 +1,5 @@
 /**
- * What is left of an issued invoice that credit notes can take back (docs/explanation/credit-notes.md, "What can be
+ * The rest of an issued invoice that credit notes can take back (docs/explanation/credit-notes.md, "What can be
  * credited"). Pure.
  */
 import { allocate } from '../../core/allocate.ts';
@@ -33,7 +33,7 @@ export interface OpenLine {
   readonly amount: Decimal;
   /** `amount` without what standing notes have credited. */
   readonly left: Decimal;
-  /** What the balance of the line has not got back yet. */
+  /** The amount that the balance of the line has not got back yet. */
   readonly notGivenBack: Decimal;
 }
 
