@@ -224,7 +224,10 @@ async function externallyBilled(api: ApiClient, { fee }: TermsCatalogue): Promis
     starting_at: START,
     billing_provider_configuration: { billing_provider_configuration_id: configured.text('data[0].id') },
     scheduled_charges: [
-      { product_id: fee, schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 5_000 }] } },
+      {
+        product_id: fee,
+        schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 5_000 }] },
+      },
     ],
   });
   return customer_id;
