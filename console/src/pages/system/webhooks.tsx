@@ -42,7 +42,7 @@ export function Webhooks() {
         {({ data }) =>
           data.length === 0 ? (
             <Empty action={<CreateLink form="webhook" />}>
-              No program gets messages about invoices, alerts and contracts yet.
+              No webhooks yet: no program gets messages about invoices, alerts and contracts.
             </Empty>
           ) : (
             <>
