@@ -95,7 +95,7 @@ const prices = createRoute({
 const create = createRoute({
   getParentRoute: () => root,
   path: '/create/$form',
-  validateSearch: texts('customer_id', 'contract_id', 'rate_card_id'),
+  validateSearch: texts('customer_id', 'contract_id', 'product_id'),
   component: lazyRouteComponent(() => import('./pages/create/create.tsx'), 'Create'),
 });
 

@@ -1,7 +1,8 @@
 /** Somebody in finance takes a customer up in the console, by keyboard alone, without a call of the API. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DESKTOP, isBrowserMissing, launchBrowser, seriousFaults } from '../support/browser.ts';
+import { DESKTOP, isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
+import { openConsole, settle } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** More controls no page has before the one that is looked for. */
@@ -151,5 +152,40 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
     await press(page.getByRole('link', { name: 'Invoices', exact: true }));
     await page.getByText('$1,500.50').first().waitFor();
     expect(await seriousFaults(page)).toEqual([]);
+  });
+
+  it('a customer and its contract are changed, terms are added, and the contract is archived', async () => {
+    await press(pageNamed('Customers'));
+    await press(link('Aurora Robotics'));
+    await press(link('Change'));
+    await expect.poll(() => page.getByLabel('Ingest aliases').inputValue()).toBe('aurora');
+    await write('Name', 'Aurora Robotics GmbH');
+    await press(button('Save'));
+    await heading('Aurora Robotics GmbH');
+    await press(page.getByRole('link', { name: 'Contracts', exact: true }));
+    const section = page.getByRole('region', { name: 'Contract', exact: true });
+    await press(section.getByRole('link', { name: 'Change' }));
+    await heading('Change contract');
+    await write('New days to pay', '30');
+    await press(button('Add a commit'));
+    await write('For', 'Annual commitment');
+    await write('Amount (USD)', '12000');
+    await press(button('Save'));
+    await page.getByText('to be paid within 30 days').waitFor();
+    await page.getByText('$12,000.00').first().waitFor();
+    await press(section.getByRole('button', { name: 'Archive' }));
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Archive' }));
+    await page.getByText(', archived').waitFor();
+    expect(await section.getByRole('link', { name: 'Change' }).count()).toBe(0);
+  });
+
+  it('forms of the console fit a phone, and have no serious fault of axe there', async () => {
+    for (const form of ['customer', 'product', 'rate-card', 'contract', 'webhook', 'alert']) {
+      const { page: phone, errors } = await openConsole(browser, service, `/console/create/${form}`, PHONE);
+      await settle(phone);
+      expect(await seriousFaults(phone), form).toEqual([]);
+      expect(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), form).toBe(true);
+      expect(errors, form).toEqual([]);
+    }
   });
 });

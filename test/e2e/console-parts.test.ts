@@ -50,6 +50,20 @@ describe.skipIf(isBrowserMissing())('parts of the console', () => {
     expect(await opener.evaluate((element) => element.matches(':focus'))).toBe(true);
   });
 
+  it('a field has the name of its label, and the problem that the API has with it as its description', async () => {
+    const page = await open();
+    const form = page.getByRole('region', { name: 'A form' }).first();
+    const amount = form.getByLabel('Amount (USD)').first();
+    expect(await amount.getAttribute('aria-invalid')).toBe('true');
+    const problem = await amount.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${problem}"]`).textContent()).toBe('must be a number');
+    const credits = form.getByRole('group', { name: 'Credits' });
+    await credits.getByRole('button', { name: 'Add a credit' }).click();
+    expect(await credits.getByLabel('For').count()).toBe(2);
+    await credits.getByRole('button', { name: 'Remove credit 1' }).click();
+    expect(await credits.getByLabel('For').inputValue()).toBe('');
+  });
+
   it('a long table says how many rows it has, and renders those that are in view', async () => {
     const page = await open();
     const region = page.getByRole('region', { name: 'A long table' }).first().getByRole('region');

@@ -245,7 +245,7 @@ function List(props: InputProps) {
         </div>
       ))}
       <button type="button" onClick={() => set(at, [...entries, startOf(fields, props.today)])}>
-        Add {entry}
+        Add a {entry}
       </button>
     </>
   );

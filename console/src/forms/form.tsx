@@ -35,7 +35,7 @@ export interface FormProps<Key extends ChangeKey> {
   readonly next?: FormStep<Key>;
   /** The words of its last button. */
   readonly action: string;
-  /** Values that are known already. */
+  /** Values that are known already, and ids for the paths of the operations. */
   readonly known?: Values;
   done(answer: AnswerOf<Key>): void;
 }
@@ -131,12 +131,14 @@ function ReadyForm<Key extends ChangeKey>(props: Ready<Key>) {
 
 /** Sends the requests of a form. An answer is kept: if a later request is refused, it is not asked for again. */
 function useSend<Key extends ChangeKey>(
-  { operation, fields, next, reference }: Ready<Key>,
+  { operation, fields, next, reference, known = {} }: Ready<Key>,
   unit: CreditType,
 ): (values: Values) => Promise<AnswerOf<Key>> {
   const create = useChange(operation);
   const createNext = useChange(next?.operation ?? operation);
   const createProduct = useChange(PRODUCT);
+  const input = (key: ChangeKey, body: unknown) =>
+    (key.includes('{') ? { params: known, body } : { body }) as unknown;
   const answered = useRef<AnswerOf<Key> | null>(null);
   return async (values) => {
     const all = [...fields, ...(next?.fields ?? [])];
@@ -146,11 +148,11 @@ function useSend<Key extends ChangeKey>(
     });
     const sent = (key: ChangeKey) => ({ schema: bodySchema(reference, key), unit, products });
     const body = bodyOf(fields, values, sent(operation));
-    const answer = answered.current ?? (await create.mutateAsync({ body } as unknown as InputOf<Key>));
+    const answer = answered.current ?? (await create.mutateAsync(input(operation, body) as InputOf<Key>));
     answered.current = answer;
     if (next?.isWanted(values) === true) {
       const further = bodyOf(next.fields, { ...values, ...next.known(answer) }, sent(next.operation));
-      await createNext.mutateAsync({ body: further } as unknown as InputOf<ChangeKey>);
+      await createNext.mutateAsync(input(next.operation, further) as InputOf<ChangeKey>);
     }
     return answer;
   };

@@ -18,6 +18,7 @@ import { Fact, Facts, Field, Filters, Page, Section, Switch, Tabs } from '../par
 import { Pager } from '../parts/pager.tsx';
 import { Empty, Failure, Loading, Note, Problem, Progress } from '../parts/states.tsx';
 import { Charts } from './charts.tsx';
+import { FormFields } from './form-fields.tsx';
 import styles from './gallery.module.css';
 import { exact, USD } from './samples.ts';
 import { Tables } from './tables.tsx';
@@ -55,6 +56,7 @@ function Parts({ scheme }: { readonly scheme: string }) {
       <Controls />
       <Figures />
       <States />
+      <FormFields />
       <Tables />
       <Charts />
     </Page>
@@ -156,7 +158,7 @@ function Figures() {
 function States() {
   return (
     <Section title="States">
-      <Empty>There is no customer yet.</Empty>
+      <Empty action={<button type="button">Create customer</button>}>There is no customer yet.</Empty>
       <Note>Two events came after the invoice of their month.</Note>
       <Failure error={new ApiError(503, 'ClickHouse does not answer', null)} again={() => {}} />
       <Failure error="This token may only send events." />

@@ -3,6 +3,9 @@ import { Link } from '@tanstack/react-router';
 
 const TITLES = {
   alert: 'Create alert',
+  'change-contract': 'Change',
+  'change-customer': 'Change',
+  'change-product': 'Change',
   charge: 'Add charge',
   commit: 'Add commit',
   contract: 'Create contract',
@@ -19,7 +22,11 @@ const TITLES = {
 export function CreateLink(props: {
   readonly form: keyof typeof TITLES;
   /** Ids that are known already. */
-  readonly known?: { readonly customer_id?: string; readonly rate_card_id?: string };
+  readonly known?: {
+    readonly customer_id?: string;
+    readonly contract_id?: string;
+    readonly product_id?: string;
+  };
 }) {
   return (
     <Link className="button" to="/create/$form" params={{ form: props.form }} search={props.known ?? {}}>

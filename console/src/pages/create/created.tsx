@@ -2,10 +2,22 @@
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useApi } from '../../api/queries.ts';
 import type { ChangeKey } from '../../api/resources.ts';
+import { Loaded } from '../../parts/states.tsx';
 import { FormPage, type FormPageProps, type Known, Once } from './form-page.tsx';
 import { ALERT, CUSTOMER, FIELD_KEY, PRODUCT, TOKEN, WEBHOOK } from './forms.ts';
-import { CHARGE, COMMITMENT, CONTRACT, CREDIT, PACKAGE, RATE_CARD } from './terms.ts';
+import {
+  CHANGED_CONTRACT,
+  CHANGED_CUSTOMER,
+  CHANGED_PRODUCT,
+  CHARGE,
+  COMMITMENT,
+  CONTRACT,
+  CREDIT,
+  PACKAGE,
+  RATE_CARD,
+} from './terms.ts';
 
 export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
   customer: (known) => (
@@ -88,7 +100,37 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
       leave={(navigate) => toCustomer(navigate, known.customer_id, 'balances')}
     />
   ),
+  'change-contract': (known) => (
+    <FormPage
+      {...{ form: CHANGED_CONTRACT, known }}
+      leave={(navigate) => toCustomer(navigate, known.customer_id, 'contracts')}
+    />
+  ),
+  'change-customer': (known) => <ChangeCustomer known={known} />,
+  'change-product': (known) => (
+    <FormPage
+      {...{ form: CHANGED_PRODUCT, known }}
+      leave={(navigate) => void navigate({ to: '/prices', search: { view: 'products' } })}
+    />
+  ),
 };
+
+function ChangeCustomer({ known }: { readonly known: Known }) {
+  const query = useApi('GET /v1/customers/{customer_id}', {
+    params: { customer_id: known.customer_id ?? '' },
+  });
+  return (
+    <Loaded query={query} what="the customer">
+      {({ data: { name, ingest_aliases } }) => (
+        <FormPage
+          {...{ form: CHANGED_CUSTOMER, known }}
+          start={{ name, ingest_aliases: ingest_aliases.join('\n') }}
+          leave={(navigate) => toCustomer(navigate, known.customer_id, 'overview')}
+        />
+      )}
+    </Loaded>
+  );
+}
 
 function toCustomer(
   navigate: Parameters<NonNullable<FormPageProps<ChangeKey>['leave']>>[0],

@@ -15,6 +15,8 @@ export type Known = Readonly<Record<string, string | undefined>>;
 export interface FormPageProps<Key extends ChangeKey> {
   readonly form: FormSpec<Key>;
   readonly known: Known;
+  /** The values of the object that is changed. */
+  readonly start?: Values;
   /** Where the page goes with the answer. */
   leave?(navigate: ReturnType<typeof useNavigate>, answer: AnswerOf<Key>): void;
   /** The content that is shown once instead. */
@@ -39,8 +41,8 @@ export function FormPage<Key extends ChangeKey>(props: FormPageProps<Key>) {
             name={[title, ...Object.values(known)].join(' ')}
             fields={fields}
             {...(next === undefined ? {} : { next })}
-            action={title}
-            known={known as Values}
+            action={form.action ?? title}
+            known={{ ...props.start, ...(known as Values) }}
             done={done}
           />
         ) : (

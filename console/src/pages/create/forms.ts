@@ -8,6 +8,8 @@ export interface FormSpec<Key extends ChangeKey> {
   readonly title: string;
   readonly fields: readonly FormField[];
   readonly next?: FormStep<Key>;
+  /** The words of the button, if they are not the title. */
+  readonly action?: string;
 }
 
 export function form<Key extends ChangeKey>(

@@ -2,6 +2,8 @@
 import { entriesOf, type FormField, textOf, USD, type Values } from '../../forms/field.ts';
 import { type FormSpec, form } from './forms.ts';
 
+const KEPT = 'Empty: it stays as it is.';
+
 const today = (day: string) => day;
 const firstOfMonth = (day: string) => `${day.slice(0, 7)}-01`;
 const inAYear = (day: string) => {
@@ -16,7 +18,7 @@ const PRICE_LIST: readonly FormField[] = [
     at: 'rates',
     label: 'First prices',
     kind: 'list',
-    entry: 'a price',
+    entry: 'price',
     fields: [
       {
         at: 'product_id',
@@ -89,7 +91,7 @@ const LISTS: readonly FormField[] = [
   {
     at: 'subscriptions',
     label: 'Subscriptions',
-    entry: 'a subscription',
+    entry: 'subscription',
     fields: [
       { at: 'subscription_rate.product_id', label: 'Product', kind: 'product', types: ['SUBSCRIPTION'] },
       { at: 'subscription_rate.billing_frequency', label: 'Billed', start: 'MONTHLY' },
@@ -101,20 +103,20 @@ const LISTS: readonly FormField[] = [
   {
     at: 'credits',
     label: 'Credits',
-    entry: 'a credit',
+    entry: 'credit',
     fields: [{ at: 'product_id', ...CHARGED }, ...access('', 'Amount')],
   },
-  { at: 'commits', label: 'Commits', entry: 'a commit', fields: COMMIT },
+  { at: 'commits', label: 'Commits', entry: 'commit', fields: COMMIT },
   {
     at: 'scheduled_charges',
     label: 'Charges',
-    entry: 'a charge',
+    entry: 'charge',
     fields: [{ at: 'product_id', ...CHARGED }, ...billed('schedule.', 'Amount', 'Invoiced on')],
   },
   {
     at: 'discounts',
     label: 'Discounts',
-    entry: 'a discount',
+    entry: 'discount',
     fields: [{ at: 'product_id', ...CHARGED }, ...billed('schedule.', 'Reduction', 'Invoiced on')],
   },
 ];
@@ -175,7 +177,7 @@ export const CHARGE = form('POST /v2/contracts/edit', 'Add charge', [
 
 export const COMMITMENT = form('POST /v2/contracts/edit', 'Add commit', [
   ...ON_CUSTOMER,
-  { at: 'add_commits', label: 'Commit', kind: 'list', entry: 'a commit', fields: COMMIT },
+  { at: 'add_commits', label: 'Commit', kind: 'list', entry: 'commit', fields: COMMIT },
 ]);
 
 export const CREDIT = form('POST /v1/contracts/customerCredits/create', 'Add credit', [
@@ -200,3 +202,47 @@ export const PACKAGE = form('POST /v1/packages/create', 'Create package', [
   { at: 'usage_statement_schedule.frequency', label: 'Invoiced', start: 'MONTHLY' },
   { at: 'net_payment_terms_days', label: 'Days to pay' },
 ]);
+
+export const CHANGED_CONTRACT = {
+  ...form('POST /v2/contracts/edit', 'Change contract', [
+    { at: 'customer_id', label: 'Customer', isHidden: true },
+    { at: 'contract_id', label: 'Contract', isHidden: true },
+    { at: 'update_contract_name', label: 'New name', hint: KEPT },
+    { at: 'update_contract_end_date', label: 'New last day', kind: 'lastDay', hint: KEPT },
+    { at: 'update_net_payment_terms_days', label: 'New days to pay', hint: KEPT },
+    ...LISTS.map((list) => ({ ...list, at: `add_${list.at}`, kind: 'list' as const })),
+  ]),
+  action: 'Save',
+};
+
+export const CHANGED_CUSTOMER = {
+  ...form(
+    'POST /v1/customers/{customer_id}/setName',
+    'Change customer',
+    [{ at: 'name', label: 'Name', hint: 'As on invoices from now on.' }],
+    {
+      operation: 'POST /v1/customers/{customer_id}/setIngestAliases',
+      fields: [
+        {
+          at: 'ingest_aliases',
+          label: 'Ingest aliases',
+          hint: 'The ids that usage events carry for this customer, one a line.',
+        },
+      ],
+      known: () => ({}),
+      isWanted: () => true,
+    },
+  ),
+  action: 'Save',
+};
+
+export const CHANGED_PRODUCT = {
+  ...form('POST /v1/contract-pricing/products/update', 'Change product', [
+    { at: 'product_id', label: 'Product', isHidden: true },
+    { at: 'starting_at', label: 'From', start: firstOfMonth, hint: 'Drafts follow; issued invoices stay.' },
+    { at: 'name', label: 'New name', hint: KEPT },
+    { at: 'billable_metric_id', label: 'New metric', kind: 'metric', hint: KEPT },
+    { at: 'tags', label: 'New tags', hint: `One a line. ${KEPT}` },
+  ]),
+  action: 'Save',
+};

@@ -1,10 +1,11 @@
 /** Contracts as timelines of their terms. */
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { useApi } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
 import { moneyText, priceText, quantityText } from '../../format/money.ts';
 import { dayText, lastDayText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { CreateLink } from '../../parts/create-link.tsx';
 import { CopyId, Day } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -61,11 +62,14 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
     <Section
       title={name ?? 'Contract'}
       aside={
-        <span className="soft">
-          {dayText(starting_at)} – {ending_before === undefined ? 'open' : lastDayText(ending_before)}
-          {archived_at === undefined ? '' : ', archived'}, billed{' '}
-          {contract.usage_statement_schedule.frequency.toLowerCase()} <CopyId id={id} />
-        </span>
+        <>
+          <span className="soft">
+            {dayText(starting_at)} – {ending_before === undefined ? 'open' : lastDayText(ending_before)}
+            {archived_at === undefined ? '' : ', archived'}, billed{' '}
+            {contract.usage_statement_schedule.frequency.toLowerCase()} <CopyId id={id} />
+          </span>
+          {archived_at === undefined ? <Actions contract={contract} /> : null}
+        </>
       }
     >
       {rate_card_id === undefined ? (
@@ -97,6 +101,26 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
         </Link>
       </p>
     </Section>
+  );
+}
+
+function Actions({ contract: { id, customer_id, name } }: { readonly contract: Contract }) {
+  const archive = useChange('POST /v1/contracts/archive');
+  return (
+    <span className="nowrap">
+      <CreateLink form="change-contract" known={{ customer_id, contract_id: id }} />{' '}
+      <Confirm
+        action="Archive"
+        kind="danger"
+        title={`Archive ${name ?? 'the contract'}?`}
+        run={() => archive.mutateAsync({ body: { customer_id, contract_id: id, void_invoices: false } })}
+      >
+        <p>
+          Its commits, credits and charges are archived with it, and its drafts disappear. Finalized invoices
+          stay. It cannot be undone.
+        </p>
+      </Confirm>
+    </span>
   );
 }
 

@@ -89,6 +89,7 @@ function Actions({ customer }: { readonly customer: Named }) {
       <CreateLink form="charge" known={known} />
       <CreateLink form="credit" known={known} />
       <CreateLink form="contract" known={known} />
+      <CreateLink form="change-customer" known={known} />
       <Archive customer={customer} />
     </>
   );

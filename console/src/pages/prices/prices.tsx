@@ -4,7 +4,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useChange } from '../../api/queries.ts';
 import { keyOf } from '../../api/resources.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { CreateLink } from '../../parts/create-link.tsx';
 import { Field, Filters, Page, Tabs } from '../../parts/page.tsx';
 import { Empty, Failure, Loaded, Loading, Progress } from '../../parts/states.tsx';
@@ -108,12 +110,27 @@ function Cards({ at }: { readonly at: string }) {
                 </select>
               </Field>
               <CreateLink form="rate-card" />
+              <ArchiveCard card={card} />
             </Filters>
             <Card key={card.id} card={card} at={at} />
           </>
         );
       }}
     </Loaded>
+  );
+}
+
+function ArchiveCard({ card: { id, name } }: { readonly card: RateCard }) {
+  const archive = useChange('POST /v1/contract-pricing/rate-cards/archive');
+  return (
+    <Confirm
+      action="Archive"
+      kind="danger"
+      title={`Archive ${name}?`}
+      run={() => archive.mutateAsync({ body: { id } })}
+    >
+      <p>No new contract can use it. Contracts on it keep its prices.</p>
+    </Confirm>
   );
 }
 

@@ -28,7 +28,16 @@ const COLUMNS: readonly Column<Product>[] = [
   { title: 'Priced by', cell: ({ current }) => current.pricing_group_key?.join(', ') ?? '' },
   { title: 'Tags', cell: ({ current }) => current.tags?.join(', ') ?? '' },
   { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
-  { title: '', cell: (product) => <Archive product={product} /> },
+  {
+    title: '',
+    cell: (product) =>
+      product.archived_at === null ? (
+        <span className="nowrap">
+          <CreateLink form="change-product" known={{ product_id: product.id }} />{' '}
+          <Archive product={product} />
+        </span>
+      ) : null,
+  },
 ];
 
 export function Products() {
@@ -54,9 +63,8 @@ export function Products() {
   );
 }
 
-function Archive({ product: { id, current, archived_at } }: { readonly product: Product }) {
+function Archive({ product: { id, current } }: { readonly product: Product }) {
   const archive = useChange('POST /v1/contract-pricing/products/archive');
-  if (archived_at !== null) return null;
   return (
     <Confirm
       action="Archive"
