@@ -66,10 +66,20 @@ export interface Tier {
   readonly price: Decimal;
 }
 
+/** Graduated: each unit has the price of its own tier. Volume: all units have that of the tier the whole reaches. */
+export const TIERS_MODES = ['graduated', 'volume'] as const;
+export type TiersMode = (typeof TIERS_MODES)[number];
+
+interface Tiered {
+  readonly tiers: readonly Tier[];
+  /** Absent: graduated. */
+  readonly tiersMode?: TiersMode | undefined;
+}
+
 /** The price of a unit of usage; a FLAT price is also that of a unit of a subscription. */
 export type UsageRate =
   | { readonly rateType: 'FLAT'; readonly price: Decimal }
-  | { readonly rateType: 'TIERED'; readonly tiers: readonly Tier[] };
+  | ({ readonly rateType: 'TIERED' } & Tiered);
 
 /**
  * The price of a COMPOSITE product as a fraction of other products' charges: 0.05 is 5 %. It has no
@@ -77,11 +87,7 @@ export type UsageRate =
  */
 export type PercentageRate =
   | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
-  | {
-      readonly rateType: 'TIERED_PERCENTAGE';
-      readonly tiers: readonly Tier[];
-      readonly minimum: Decimal | null;
-    };
+  | ({ readonly rateType: 'TIERED_PERCENTAGE'; readonly minimum: Decimal | null } & Tiered);
 
 /** The older rate type of SUBSCRIPTION products; `quantity` is the initial quantity of a subscription. */
 interface SubscriptionRate {

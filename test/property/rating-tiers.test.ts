@@ -36,7 +36,7 @@ function tiersOf({ sized, lastPrice, places }: Grains) {
 }
 
 function bandsOf(given: Grains): PriceBands {
-  return priceBands({ rateType: 'TIERED', tiers: tiersOf(given) });
+  return priceBands({ rateType: 'TIERED', tiers: tiersOf(given) }, ZERO);
 }
 
 /** Quantity and amount by level, of as many walks as given. */

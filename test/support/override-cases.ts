@@ -4,7 +4,7 @@ import type { Rate } from '../../src/core/catalogue.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { fixed } from './rating-scenarios.ts';
+import { fixed, tiersMode } from './rating-scenarios.ts';
 
 /** The values that overrides are chosen from. */
 export interface OverrideSubjects {
@@ -63,11 +63,21 @@ const size = fc.integer({ min: 1, max: 500 }).map((value) => decimal(fixed(value
 export const usageRate: fc.Arbitrary<Rate> = fc.oneof(
   hundredthsUpTo(900).map((price): Rate => ({ rateType: 'FLAT', price })),
   fc
-    .tuple(fc.array(fc.record({ size, price: hundredthsUpTo(900) }), { maxLength: 2 }), hundredthsUpTo(900))
-    .map(([tiers, price]): Rate => ({ rateType: 'TIERED', tiers: [...tiers, { size: null, price }] })),
+    .tuple(
+      fc.array(fc.record({ size, price: hundredthsUpTo(900) }), { maxLength: 2 }),
+      hundredthsUpTo(900),
+      tiersMode,
+    )
+    .map(
+      ([tiers, price, mode]): Rate => ({
+        rateType: 'TIERED',
+        tiers: [...tiers, { size: null, price }],
+        ...mode,
+      }),
+    ),
 );
 
-type Change = Pick<Override, 'type' | 'multiplier' | 'overwriteRate' | 'tiers'>;
+type Change = Pick<Override, 'type' | 'multiplier' | 'overwriteRate' | 'tiers' | 'tiersMode'>;
 
 const NO_CHANGE: Change = { type: null, multiplier: null, overwriteRate: null, tiers: [] };
 
@@ -77,8 +87,9 @@ function change(creditTypeIds: readonly (string | null)[]): fc.Arbitrary<Change>
   const unsized = multiplier.map((one) => ({ size: null, multiplier: one }));
   return fc.oneof(
     multiplier.map((one) => ({ ...NO_CHANGE, type: 'MULTIPLIER' as const, multiplier: one })),
-    fc.tuple(sized, fc.option(unsized)).map(([tiers, last]) => ({
+    fc.tuple(sized, fc.option(unsized), tiersMode).map(([tiers, last, mode]) => ({
       ...NO_CHANGE,
+      ...mode,
       type: 'TIERED' as const,
       tiers: last === null ? tiers : [...tiers, last],
     })),

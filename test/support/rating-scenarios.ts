@@ -6,6 +6,7 @@ import type {
   QuantityConversion,
   QuantityRounding,
   RateEntry,
+  TiersMode,
   UsageRate,
 } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
@@ -160,9 +161,10 @@ function rateEntry(productId: string, numbers: Numbers): fc.Arbitrary<RateEntry>
 
 function rate({ price, tierSize }: Numbers): fc.Arbitrary<UsageRate> {
   const flat = price.map((text): UsageRate => ({ rateType: 'FLAT', price: decimal(text) }));
-  const tiered = fc.tuple(fc.array(fc.tuple(tierSize, price), { maxLength: 3 }), price).map(
-    ([sized, last]): UsageRate => ({
+  const tiered = fc.tuple(fc.array(fc.tuple(tierSize, price), { maxLength: 3 }), price, tiersMode).map(
+    ([sized, last, mode]): UsageRate => ({
       rateType: 'TIERED',
+      ...mode,
       tiers: [
         ...sized.map(([size, text]) => ({ size: decimal(size), price: decimal(text) })),
         { size: null, price: decimal(last) },
@@ -171,6 +173,9 @@ function rate({ price, tierSize }: Numbers): fc.Arbitrary<UsageRate> {
   );
   return fc.oneof(flat, tiered);
 }
+
+/** Graduated and volume prices. */
+export const tiersMode = fc.constantFrom<{ readonly tiersMode?: TiersMode }>({}, {}, { tiersMode: 'volume' });
 
 function meteredUsage(numbers: Numbers): fc.Arbitrary<MeteredUsage[]> {
   const needs = METRICS.flatMap((billableMetricId) =>

@@ -2,7 +2,15 @@
  * Validates rates (docs/explanation/catalogue.md, "Rates"). Pure; the product and the card are passed in.
  * `path` is that of the rate in the request.
  */
-import type { Product, ProductType, Rate, RateIdentity, Tier, UsageRate } from '../../core/catalogue.ts';
+import type {
+  Product,
+  ProductType,
+  Rate,
+  RateIdentity,
+  Tier,
+  TiersMode,
+  UsageRate,
+} from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, unreachable, words } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
@@ -23,6 +31,7 @@ export interface PriceTerms {
   readonly rateType: RateType;
   readonly price: Decimal | null;
   readonly tiers: readonly Tier[] | null;
+  readonly tiersMode?: TiersMode | null | undefined;
   readonly minimum: Decimal | null;
   readonly quantity: Decimal | null;
   readonly isProrated: boolean | null;
@@ -75,17 +84,17 @@ export function checkRate(
 
 /** Checks a price by itself. Refuses (`invalid`) missing members of its type, and members of other types. */
 export function checkPrice(terms: PriceTerms, path: FieldPath): Rate {
-  const { rateType, price, tiers, minimum, quantity, isProrated } = terms;
+  const { rateType, price, tiers, tiersMode, minimum, quantity, isProrated } = terms;
   refuseForeignMembers(terms, path);
   switch (rateType) {
     case 'FLAT':
       return { rateType, price: requirePrice(price, rateType, path) };
     case 'TIERED':
-      return { rateType, tiers: requireTiers(tiers, rateType, path) };
+      return { rateType, tiers: requireTiers(tiers, rateType, path), ...givenMode(tiersMode) };
     case 'PERCENTAGE':
       return { rateType, price: requirePrice(price, rateType, path), minimum };
     case 'TIERED_PERCENTAGE':
-      return { rateType, tiers: requireTiers(tiers, rateType, path), minimum };
+      return { rateType, tiers: requireTiers(tiers, rateType, path), minimum, ...givenMode(tiersMode) };
     case 'SUBSCRIPTION':
       if (isProrated === false) throw invalid([...path, 'isProrated'], 'must be true');
       return { rateType, price: requirePrice(price, rateType, path), quantity, isProrated };
@@ -96,11 +105,17 @@ export function checkPrice(terms: PriceTerms, path: FieldPath): Rate {
   }
 }
 
+/** Graduated prices are stored without a mode, like those from before there were modes. */
+export function givenMode(mode: TiersMode | null | undefined): { readonly tiersMode?: TiersMode } {
+  return mode === 'volume' ? { tiersMode: mode } : {};
+}
+
 type Member = keyof Omit<PriceTerms, 'rateType'>;
 
 const TYPES_OF_MEMBERS: Readonly<Record<Member, readonly RateType[]>> = {
   price: ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION'],
   tiers: ['TIERED', 'TIERED_PERCENTAGE'],
+  tiersMode: ['TIERED', 'TIERED_PERCENTAGE'],
   minimum: ['PERCENTAGE', 'TIERED_PERCENTAGE'],
   quantity: ['SUBSCRIPTION'],
   isProrated: ['SUBSCRIPTION'],
@@ -109,10 +124,10 @@ const TYPES_OF_MEMBERS: Readonly<Record<Member, readonly RateType[]>> = {
 /** Dropping unknown members would change the price unnoticed. */
 function refuseForeignMembers(terms: PriceTerms, path: FieldPath): void {
   if (terms.rateType === 'CUSTOM') return;
-  const members: Member[] = ['price', 'tiers', 'minimum', 'quantity', 'isProrated'];
+  const members: Member[] = ['price', 'tiers', 'tiersMode', 'minimum', 'quantity', 'isProrated'];
   for (const member of members) {
     const types = TYPES_OF_MEMBERS[member];
-    if (terms[member] === null || types.includes(terms.rateType)) continue;
+    if ((terms[member] ?? null) === null || types.includes(terms.rateType)) continue;
     throw invalid([...path, member], `is for ${types.join(' and ')} rates, not for ${terms.rateType}`);
   }
 }

@@ -1,6 +1,6 @@
 /** Deviations of one contract from its rate card. */
 import { z } from 'zod';
-import { BILLING_FREQUENCIES } from '../catalogue.ts';
+import { BILLING_FREQUENCIES, TIERS_MODES, type TiersMode } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
 import { usageConditions } from './applicability.ts';
 import { exactText, instantValue, listOf, type MayBeGiven, objectOf } from './values.ts';
@@ -23,7 +23,9 @@ export type OverrideSpecifier = z.output<typeof overrideSpecifier>;
 const tier = objectOf({ size: exactText.nullable(), price: exactText });
 
 const flatRate = z.object({ rateType: z.literal('FLAT'), price: exactText });
-const tieredRate = z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier) });
+/** Absent, as in everything that was stored before there were modes: graduated. */
+const tiersMode = z.enum(TIERS_MODES).optional();
+const tieredRate = z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier), tiersMode });
 
 /** A `UsageRate` of core/catalogue.ts. */
 export const usageRate = z.discriminatedUnion('rateType', [flatRate, tieredRate]);
@@ -36,6 +38,7 @@ export const overwriteRate = z.discriminatedUnion('rateType', [
   z.object({
     rateType: z.literal('TIERED_PERCENTAGE'),
     tiers: listOf(tier),
+    tiersMode,
     minimum: exactText.nullable(),
   }),
   z.object({
@@ -68,6 +71,8 @@ export const override = objectOf({
   overwriteRate: objectOf({ rate: overwriteRate, creditTypeId: z.string().nullable() }).nullable(),
   /** With TIERED only, else empty. */
   tiers: listOf(overrideTier),
+  /** With TIERED only. Absent: graduated. */
+  tiersMode,
   productId: z.string().nullable(),
   /** The product must carry one of them. */
   applicableProductTags: listOf(z.string()),
@@ -86,6 +91,7 @@ export interface OverwriteRateInput {
   readonly rateType: OverwriteRate['rateType'] | 'CUSTOM';
   readonly price: Decimal | null;
   readonly tiers: readonly { readonly size: Decimal | null; readonly price: Decimal }[] | null;
+  readonly tiersMode?: TiersMode | null | undefined;
   readonly minimum: Decimal | null;
   readonly quantity: Decimal | null;
   readonly isProrated: boolean | null;
@@ -95,14 +101,18 @@ export interface OverwriteRateInput {
 /** An override as a client describes it. Null: omitted. Ids in specifiers may be temporary ids. */
 export type OverrideInput = Omit<
   Override,
-  'id' | 'contractId' | 'overwriteRate' | 'tiers' | 'target' | 'createdAt'
+  'id' | 'contractId' | 'overwriteRate' | 'tiers' | 'tiersMode' | 'target' | 'createdAt'
 > &
-  MayBeGiven<Override, 'tiers' | 'target'> & { readonly overwriteRate: OverwriteRateInput | null };
+  MayBeGiven<Override, 'tiers' | 'target'> & {
+    readonly overwriteRate: OverwriteRateInput | null;
+    readonly tiersMode?: TiersMode | null | undefined;
+  };
 
 /** The input for an OVERWRITE with all members omitted. */
 export const NO_RATE: Omit<OverwriteRateInput, 'rateType'> = {
   price: null,
   tiers: null,
+  tiersMode: null,
   minimum: null,
   quantity: null,
   isProrated: null,

@@ -8,13 +8,14 @@
 import type { CompositeProduct } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import type { Interval } from '../../core/time.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 import type { PayerTerms, TermsSpan } from '../rates/line-terms.ts';
-import { walkBands } from '../rates/tiers.ts';
+import { hasVolumePrices, walkBands } from '../rates/tiers.ts';
 import { type CountingComposite, type CountingStretch, stretchAt } from './composite-parts.ts';
 import type { HourlySpend, Spend } from './hourly-spend.ts';
 import { type PercentageSpan, percentageAt } from './percentage-spans.ts';
+import { VolumeBase } from './volume-base.ts';
 
 /** A composite to charge. */
 export interface ChargedComposite {
@@ -23,6 +24,8 @@ export interface ChargedComposite {
   readonly spans: readonly PercentageSpan[];
   /** When its minimum is due: one window for each invoice on which it is charged, ascending. */
   readonly minimumsDue: readonly MinimumDue[];
+  /** When the invoice begins; time before it is on an earlier invoice of the billing period. */
+  readonly billedFrom: Instant;
   /** The terms in an interval for charges that a balance pays. */
   readonly termsFor: (payer: PayerTerms, within: Interval) => readonly TermsSpan[];
 }
@@ -58,6 +61,7 @@ interface ChargingInput {
 interface Counter {
   position: Decimal;
   readonly steps: UsageStep[];
+  readonly volume: VolumeBase;
 }
 
 /** A composite while it is being charged. */
@@ -66,6 +70,8 @@ interface Running extends ChargedComposite {
   readonly minimums: MinimumCharge[];
   /** Percentages so far, in the currency. */
   charged: Decimal;
+  /** Whether the invoice has begun (`billedFrom`). */
+  isOnInvoice: boolean;
   /** Whether any counted product had a charge. */
   hasCounted: boolean;
 }
@@ -87,7 +93,14 @@ export function chargeComposites(input: ChargingInput): Map<string, CompositeCha
 }
 
 function started(composite: ChargedComposite): Running {
-  return { ...composite, counters: new Map(), minimums: [], charged: ZERO, hasCounted: false };
+  return {
+    ...composite,
+    counters: new Map(),
+    minimums: [],
+    charged: ZERO,
+    isOnInvoice: false,
+    hasCounted: false,
+  };
 }
 
 function chargeOf({ counters, minimums }: Running): CompositeCharge {
@@ -101,20 +114,34 @@ function percentagesOf(
   { window, spends }: HourlySpend,
   { worthOf }: ChargingInput,
 ): Spend[] {
-  const bands = percentageAt(one.spans, window.start)?.bands;
+  const span = percentageAt(one.spans, window.start);
   const charges: Spend[] = [];
+  if (window.start >= one.billedFrom) startInvoice(one);
   for (const [creditTypeId, increment] of countedBy(one, counting, spends)) {
-    const counter = one.counters.get(creditTypeId) ?? { position: ZERO, steps: [] };
+    const counter = one.counters.get(creditTypeId) ?? { position: ZERO, steps: [], volume: new VolumeBase() };
     one.counters.set(creditTypeId, counter);
     const from = counter.position;
     counter.position = from.plus(increment);
     counter.steps.push({ at: window.end, value: counter.position });
-    if (bands === undefined) continue;
-    const amount = sum(walkBands(bands, from, counter.position).map((slice) => slice.amount));
+    const repriced = counter.volume.add(span, increment, counter.position);
+    if (span === undefined && repriced.eq(ZERO)) continue;
+    const amount = repriced.plus(graduatedAmount(span, from, counter.position));
     one.charged = one.charged.plus(amount.times(worthOf(creditTypeId)));
     charges.push({ productId: one.product.id, creditTypeId, amount, isFree: false });
   }
   return charges;
+}
+
+/** Once: what an earlier invoice of the billing period charged stays as it is. */
+function startInvoice(one: Running): void {
+  if (one.isOnInvoice) return;
+  one.isOnInvoice = true;
+  for (const { volume } of one.counters.values()) volume.startInvoice();
+}
+
+function graduatedAmount(span: PercentageSpan | undefined, from: Decimal, to: Decimal): Decimal {
+  if (span === undefined || hasVolumePrices(span.rate)) return ZERO;
+  return sum(walkBands(span.bands, from, to).map((slice) => slice.amount));
 }
 
 /** The change of the base by pricing unit. */

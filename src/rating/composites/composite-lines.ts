@@ -1,8 +1,8 @@
 /** Creates the invoice lines of a composite product from its base and its minimums. */
-import { ONE } from '../../core/decimal.ts';
+import { type Decimal, ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import type { UsageStep } from '../../core/usage-series.ts';
+import { cumulativeAt, type UsageStep } from '../../core/usage-series.ts';
 import { linePayer } from '../balances/applied-lines.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import type { ClaimedSegment, Coverage } from '../balances/coverage.ts';
@@ -19,9 +19,10 @@ import {
   type ClaimingCounter,
   claimedSegments,
 } from '../usage/usage-claims.ts';
+import { shownAmount } from '../usage/volume-windows.ts';
 import type { ChargedComposite, CompositeCharge } from './composite-charges.ts';
 import { type CountingStretch, stretchAt } from './composite-parts.ts';
-import { type PercentageSpan, percentageRateOf, pricedComposite } from './percentage-spans.ts';
+import { type PercentageSpan, percentageRateOf, pricedComposite, reachedIn } from './percentage-spans.ts';
 import type { ProductSpend } from './spend-collector.ts';
 
 /** The charges of one invoice for usage, hour by hour. */
@@ -55,7 +56,14 @@ export function compositeLines(
   const { billed, coverage } = context;
   const lines = chargesOf(one, charge, context).flatMap((charged) =>
     paidLines(charged, coverage.get(charged.key) ?? [], billed.boundaries, (interval, amount, payer) =>
-      compositeLine(one, charged, interval, amount, payer, true),
+      compositeLine(
+        one,
+        charged,
+        interval,
+        shownAmount(amount, [charged.segment.piece], billed.boundaries),
+        payer,
+        true,
+      ),
     ),
   );
   if (lines.length > 0) return lines;
@@ -90,7 +98,7 @@ export function claimsOfCharge(
     segments: [charged],
     // The part that fills up a minimum has the same price for every payer. A percentage has the unit of its base.
     termsFor: type === 'minimum' ? null : (bucket, within) => inUnit(termsFor(bucket, within), creditTypeId),
-    bandsOf: ({ rate }) => percentageBands(percentageRateOf(product, rate)),
+    bandsOf: ({ rate }) => percentageBands(percentageRateOf(product, rate), baseOf(charged.segment.piece)),
   };
   return claimedSegments(counter, claimants);
 }
@@ -118,7 +126,8 @@ function chargesOf(
   const percentages = spansOf(one, context).flatMap((span) =>
     [...units].map((unit) => {
       const piece = counterOf(bases.get(unit) ?? [], billed);
-      return compositeSegment(one, { type: 'usage', span, creditTypeId: unit, piece, bands: span.bands });
+      const bands = reachedIn(span, baseOf(piece));
+      return compositeSegment(one, { type: 'usage', span, creditTypeId: unit, piece, bands });
     }),
   );
   const added = minimums
@@ -148,6 +157,11 @@ function spansOf({ spans }: ChargedComposite, { billed }: LinesContext): Percent
   return spans.filter(({ interval }) => intersect(interval, billed.interval) !== null);
 }
 
+/** The whole base of a counter. */
+export function baseOf({ interval, series }: CounterPiece): Decimal {
+  return cumulativeAt(series, interval.end);
+}
+
 /** A counter whose quantity is its value. */
 export function counterOf(
   steps: readonly UsageStep[],
@@ -174,7 +188,7 @@ function zeroLines(
   if (counting.excludesFreeUsage || counted === undefined) return [];
   const { creditTypeId } = counted;
   const segment = { interval: span.interval, piece: counterOf(bases.get(creditTypeId) ?? [], billed) };
-  const amount = zeroAmount(movementOf(segment), span.bands);
+  const amount = zeroAmount(movementOf(segment), reachedIn(span, baseOf(segment.piece)));
   return [compositeLine(one, { type: 'usage', span, creditTypeId }, span.interval, amount, null, false)];
 }
 

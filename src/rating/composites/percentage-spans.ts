@@ -9,6 +9,7 @@ import type {
   PercentageRate,
   Rate,
 } from '../../core/catalogue.ts';
+import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
@@ -17,12 +18,13 @@ import { sortedKeys } from '../quantities/group-values.ts';
 import { type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
-import { type PriceBands, percentageBands } from '../rates/tiers.ts';
+import { hasVolumePrices, listedBands, type PriceBands, reachedBand } from '../rates/tiers.ts';
 
 /** A stretch of time in which a composite is charged at one rate. */
 export interface PercentageSpan {
   readonly interval: Interval;
   readonly rate: PercentageRate;
+  /** As listed: a volume rate charges everything at one of them (`reachedIn`). */
   readonly bands: PriceBands;
   /** The rate of the rate card; null if only an OVERWRITE sets the percentage. */
   readonly listRate: Rate | null;
@@ -44,7 +46,7 @@ export function percentageSpans(
       if (terms === null || !entitled) return [];
       const rate = percentageRateOf(product, terms.rate);
       const listRate = terms.listed?.rate ?? null;
-      return [{ interval: span, rate, bands: percentageBands(rate), listRate }];
+      return [{ interval: span, rate, bands: listedBands(rate), listRate }];
     }),
   );
 }
@@ -66,6 +68,14 @@ export function percentageRateOf({ id }: CompositeProduct, rate: Rate): Percenta
     `the rate of composite product ${id} is a percentage`,
   );
   return rate;
+}
+
+/** The bands of a span for a base of `whole`. */
+export function reachedIn(
+  { rate, bands }: Pick<PercentageSpan, 'rate' | 'bands'>,
+  whole: Decimal,
+): PriceBands {
+  return hasVolumePrices(rate) ? reachedBand(bands, whole) : bands;
 }
 
 /** The span that `at` lies in. */

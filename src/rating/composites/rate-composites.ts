@@ -103,6 +103,7 @@ function chargedComposite(
   const key = pricedComposite(composite.product, fiatCreditTypeId);
   return {
     product: composite.product,
+    billedFrom: invoices.at(-1)?.interval.start ?? 0,
     termsFor: (payer, within) => termsSpans(composite.rates, overrides, key, within, payer),
     spans: invoices.flatMap(spansOf),
     minimumsDue: invoices.flatMap((invoice): MinimumDue[] => {

@@ -12,7 +12,7 @@ import type { Claim } from '../balances/draw-down.ts';
 import { oneBand, type PriceBand, type PriceBands } from '../rates/tiers.ts';
 import { isPaidByBalance, unitsPaidBy } from './explain-share.ts';
 import type { ExplainedShare } from './explanation.ts';
-import { firstUnit } from './first-unit.ts';
+import { firstUnit, unitsIn } from './first-unit.ts';
 
 type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
 
@@ -39,8 +39,12 @@ export function chargeShare(
   const { from, order } = first;
   const paid = own.filter((one): one is CoveredLine => isPaidByBalance(one));
   const to = from.plus(sum(own.map(({ quantity }) => quantity)));
-  const bandsOf = (lines: readonly SubscriptionInvoiceLine[]) =>
-    bandsOfLines(lines.map((one) => (one === line ? { ...one, unitPrice } : one)));
+  const isVolume = own.some((one) => one.tier !== null && one.quantity.gt(unitsIn(one.tier, from, to)));
+  const bandsOf = (lines: readonly SubscriptionInvoiceLine[]) => {
+    const priced = lines.map((one) => (one === line ? { ...one, unitPrice } : one));
+    const [only] = priced;
+    return isVolume && priced.length === 1 && only !== undefined ? volumeBand(only) : bandsOfLines(priced);
+  };
   const list = bandsOf(own.filter((one) => one.payer === null));
   const claim: Claim = {
     ...{ key: line.scheduleItemId, interval: line.interval, from, to, overshoots: false },
@@ -56,6 +60,12 @@ export function chargeShare(
     payer,
     ...unitsPaidBy({ from, to, list, claims: [claim], paid }, line.payer?.segmentId ?? null, level),
   };
+}
+
+/** All units at the price of one tier, which the whole quantity reached. */
+function volumeBand({ tier, unitPrice }: SubscriptionInvoiceLine): PriceBands {
+  const [band] = oneBand(unitPrice);
+  return [{ ...band, level: tier?.level ?? 1 }];
 }
 
 /** The prices of one payer. Tiers in which it has no line have price 0 here. */

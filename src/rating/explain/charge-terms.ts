@@ -1,16 +1,16 @@
 /** The terms that set the price of a charge of a subscription (docs/explanation/subscriptions.md). Pure. */
+import type { Decimal } from '../../core/decimal.ts';
 import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { contains, type Interval } from '../../core/time.ts';
 import { periodsUntilNext } from '../periods/subscription-periods.ts';
 import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
-import { bandsOfRate } from '../rates/applied-override.ts';
 import { overridesOfKey, type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { rateBook } from '../rates/rate-schedule.ts';
-import type { PriceBands } from '../rates/tiers.ts';
+import { hasVolumePrices, listedBands, type PriceBands, reachedBand } from '../rates/tiers.ts';
 import { quantityAt } from '../subscriptions/open-quantities.ts';
 import type { PricedProducts } from '../subscriptions/prices.ts';
 import { explainPrice } from './explain-price.ts';
@@ -29,7 +29,8 @@ export interface ChargeTerms {
 }
 
 export interface WholePrices {
-  readonly bands: PriceBands;
+  /** The prices of the units up to `units`. */
+  bandsFor(units: Decimal): PriceBands;
   /** Explains the price of the tier with this level. */
   explain(level: number | null): ExplainedPrice;
 }
@@ -76,7 +77,10 @@ export function createChargeTerms(input: ChargeTermsInput): ChargeTermsOf {
         const by = payer === null ? null : { ...payer, usesCommitRate: false };
         const decision = overridesOfKey(index, key, by).decisionAt(at);
         return {
-          bands: bandsOfRate(terms.rate),
+          bandsFor: (units) =>
+            hasVolumePrices(terms.rate)
+              ? reachedBand(listedBands(terms.rate), units)
+              : listedBands(terms.rate),
           explain: (level) => explainPrice(terms, decision, level),
         };
       },

@@ -40,7 +40,7 @@ export function explainCharge(
   ];
   const common = { kind: 'subscription', price: price.whole, partOf: price.partOf } as const;
   if (!own.some(isPaidByBalance)) {
-    const { quantity, step } = unitsOf(line, own, price.bands);
+    const { quantity, step } = unitsOf(line, own, price.prices);
     return {
       ...common,
       share: null,
@@ -58,7 +58,7 @@ export function explainCharge(
 
 /** The price of the line. If terms have changed since the invoice was issued, the line itself states the price. */
 function explainedPrice(line: SubscriptionInvoiceLine, terms: ChargeTerms | null, payer: Bucket | null) {
-  const onLine = { whole: null, partOf: null, unit: line.unitPrice, bands: null, steps: [] };
+  const onLine = { whole: null, partOf: null, unit: line.unitPrice, prices: null, steps: [] };
   const prices = terms === null || (line.payer !== null && payer === null) ? null : terms.pricesFor(payer);
   if (terms === null || prices === null) return onLine;
   const price = priceByTerms(line, terms, prices);
@@ -77,14 +77,14 @@ function priceByTerms(line: SubscriptionInvoiceLine, terms: ChargeTerms, prices:
   const whole = prices.explain(line.tier?.level ?? null);
   const { price } = whole.band;
   if (!line.isProrated) {
-    return { whole, partOf: null, unit: price, bands: prices.bands, steps: [priceStep(whole)] };
+    return { whole, partOf: null, unit: price, prices, steps: [priceStep(whole)] };
   }
   const part = { part: line.interval, whole: terms.whole, rounding: terms.rounding };
   return {
     whole,
     partOf: terms.whole,
     unit: roundedPrice(proratedPrice(price, line.interval, terms.whole), terms.rounding),
-    bands: prices.bands,
+    prices,
     steps: [priceStep(whole), partStep(price, part)],
   };
 }
@@ -93,12 +93,13 @@ function priceByTerms(line: SubscriptionInvoiceLine, terms: ChargeTerms, prices:
 function unitsOf(
   line: SubscriptionInvoiceLine,
   own: readonly SubscriptionInvoiceLine[],
-  bands: PriceBands | null,
+  prices: WholePrices | null,
 ): { readonly quantity: Decimal; readonly step: readonly string[] } {
   const { quantity, tier } = line;
-  if (tier === null || bands === null) return { quantity, step: [] };
+  if (tier === null || prices === null) return { quantity, step: [] };
   const from = firstUnit(own, [])?.from ?? ZERO;
   const to = from.plus(sum(own.map((one) => one.quantity)));
+  const bands = prices.bandsFor(to);
   const band = bands.find(({ level }) => level === tier.level) ?? bandAt(bands, to);
   const found = walkBands(bands, from, to).find((slice) => slice.band.level === band.level);
   const units = found?.quantity ?? ZERO;

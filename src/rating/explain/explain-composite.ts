@@ -18,6 +18,7 @@ import {
   percentageOverrides,
   percentageSpans,
   pricedComposite,
+  reachedIn,
 } from '../composites/percentage-spans.ts';
 import type { CompositeOnCard } from '../lines/types.ts';
 import { overridesOfKey, termsSpans } from '../rates/line-terms.ts';
@@ -99,9 +100,9 @@ function explainPercentage(
     contains(span.interval, interval.start),
   );
   const priced = pricedComposite(composite.product, fiatCreditTypeId);
+  const steps = context.counting.steps(composite, line);
+  const bands = reachedIn(span, steps.at(-1)?.value ?? ZERO);
   if (inSpan.length > 0 && from !== null && to !== null) {
-    const { bands } = span;
-    const steps = context.counting.steps(composite, line);
     const claims = compositeClaims(composite, line, context, { type: 'usage', span, counted: steps, bands });
     const paid = inSpan.filter(({ interval }) => interval.start === at);
     const payer = payerOf(line, lines, balances);
@@ -123,7 +124,7 @@ function explainPercentage(
   if (from === null || to === null) {
     return { ...common, formula: [counted, priceStep(price)], recomputed: null };
   }
-  return { ...common, ...tierResult(span.bands, { from, to }, price, [counted]) };
+  return { ...common, ...tierResult(bands, { from, to }, price, [counted]) };
 }
 
 /** The percentage of a span, as the customer pays it. */

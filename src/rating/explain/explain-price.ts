@@ -1,9 +1,9 @@
 /** The price of a line: list rate, override and tier. Pure. */
 import type { Decimal } from '../../core/decimal.ts';
-import { appliedOverride, bandsOfRate } from '../rates/applied-override.ts';
+import { appliedOverride } from '../rates/applied-override.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
 import type { OverrideDecision } from '../rates/overrides.ts';
-import type { PriceBands } from '../rates/tiers.ts';
+import { listedBands, type PriceBands } from '../rates/tiers.ts';
 import type { ExplainedPrice } from './explanation.ts';
 
 /** `level` is that of the line's tier; null for a rate without tiers. */
@@ -13,9 +13,9 @@ export function explainPrice(
   level: number | null,
   isCommitRate = false,
 ): ExplainedPrice {
-  const bands = bandsOfRate(rate);
+  const bands = listedBands(rate);
   const band = bands.find((one) => one.level === (level ?? 1)) ?? bands[0];
-  const listPrice = listed === null ? null : priceAbove(bandsOfRate(listed.rate), band.startingAt);
+  const listPrice = listed === null ? null : priceAbove(listedBands(listed.rate), band.startingAt);
   return {
     listed,
     listPrice,

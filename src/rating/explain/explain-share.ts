@@ -170,7 +170,7 @@ export function tierResult(
   return {
     formula: [
       ...steps,
-      tierStep(price.band, from, to, quantity),
+      tierStep(slice?.band ?? price.band, from, to, quantity),
       priceStep(price),
       totalStep(quantity, unitPrice),
     ],

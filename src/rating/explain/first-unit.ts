@@ -99,7 +99,8 @@ function givesLines(payers: readonly Lines[], from: Decimal): boolean {
   });
 }
 
-function unitsIn({ startingAt, size }: LineTier, start: Decimal, end: Decimal): Decimal {
+/** How many of the units above `start` up to `end` lie in the tier. */
+export function unitsIn({ startingAt, size }: LineTier, start: Decimal, end: Decimal): Decimal {
   const upper = size === null ? end : minimum(end, startingAt.plus(size));
   return maximum(upper.minus(maximum(start, startingAt)), ZERO);
 }

@@ -50,20 +50,27 @@ function conversionText(value: string, { quantityConversion, quantityRounding }:
 
 /** The part of a movement from `from` to `to` that lies in the band. */
 export function tierStep(
-  { level, startingAt, end }: PriceBand,
+  { level, startingAt, end, size, reached }: PriceBand,
   from: Decimal,
   to: Decimal,
   quantity: Decimal,
 ): string {
+  if (reached !== undefined) {
+    const bounds = rangeText(startingAt, size === null ? null : startingAt.plus(size));
+    const all = `the whole quantity ${number(reached.whole)} sets one price for all units`;
+    return `tier ${level}, ${bounds}: ${all}: ${number(to)} - ${bracketed(from)} = ${number(quantity)}`;
+  }
   const clip = (value: Decimal) => {
     const below = end === null ? value : minimum(value, end);
     return level === 1 ? below : maximum(below, startingAt);
   };
   const difference = `${number(clip(to))} - ${bracketed(clip(from))} = ${number(quantity)}`;
   if (level === 1 && end === null) return `quantity of the line: ${difference}`;
-  const range =
-    end === null ? `above ${number(startingAt)}` : `above ${number(startingAt)} up to ${number(end)}`;
-  return `tier ${level}, ${range}: from ${number(from)} to ${number(to)} in these bounds: ${difference}`;
+  return `tier ${level}, ${rangeText(startingAt, end)}: from ${number(from)} to ${number(to)} in these bounds: ${difference}`;
+}
+
+function rangeText(above: Decimal, upTo: Decimal | null): string {
+  return upTo === null ? `above ${number(above)}` : `above ${number(above)} up to ${number(upTo)}`;
 }
 
 /** The list price, and the price after an override. */

@@ -58,6 +58,7 @@ export function* rateHistorical(
   prices: HistoricalPrices,
 ): Generator<void, HistoricalRating, undefined> {
   const positions = new Map<string, Decimal>();
+  const wholes = wholeQuantities(usage);
   const lines: UsageLine[] = [];
   for (const [index, one] of usage.entries()) {
     const stretches = stretchesOf(one, prices);
@@ -65,12 +66,23 @@ export function* rateHistorical(
     const key = keyOf(one);
     for (const stretch of stretches) {
       const from = positions.get(key) ?? ZERO;
-      lines.push(...linesOf(one, stretch, from));
+      lines.push(...linesOf(one, stretch, from, wholes.get(key) ?? ZERO));
       positions.set(key, from.plus(sum(stretch.parts.map(({ quantity }) => quantity))));
     }
     yield;
   }
   return { lines, problem: null };
+}
+
+/** The quantity of each line key, which decides the tier of volume prices. */
+function wholeQuantities(usage: readonly HistoricalUsage[]): Map<string, Decimal> {
+  const wholes = new Map<string, Decimal>();
+  for (const one of usage) {
+    const key = keyOf(one);
+    const own = sum(one.parts.map(({ quantity }) => quantity));
+    wholes.set(key, (wholes.get(key) ?? ZERO).plus(own));
+  }
+  return wholes;
 }
 
 function keyOf({ onCard, pricingGroupValues, presentationGroupValues }: HistoricalUsage): string {
@@ -117,8 +129,13 @@ interface BandTotal {
 }
 
 /** One line for each tier that is reached; a zero line without quantity. */
-function linesOf(usage: HistoricalUsage, { interval, terms, parts }: Stretch, from: Decimal): UsageLine[] {
-  const bands = priceBands(terms.rate);
+function linesOf(
+  usage: HistoricalUsage,
+  { interval, terms, parts }: Stretch,
+  from: Decimal,
+  whole: Decimal,
+): UsageLine[] {
+  const bands = priceBands(terms.rate, whole);
   const totals = new Map<number, BandTotal>();
   let position = from;
   for (const part of parts) {

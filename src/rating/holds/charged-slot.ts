@@ -8,6 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Claim } from '../balances/draw-down.ts';
 import { type PriceBands, walkBands } from '../rates/tiers.ts';
 import type { ClaimPlace } from './claim-place.ts';
+import { otherIncreases, ownIncrease, type VolumeShift, volumeTiers } from './volume-cost.ts';
 
 /** How values change a counter: by their sum, or by the greatest. */
 export type Growth = 'sum' | 'maximum';
@@ -46,6 +47,8 @@ export interface SlotTerms {
    * each unit of the counter.
    */
   readonly laterPerUnit: Decimal | null;
+  /** Absent: no segment of the counter has volume prices. */
+  readonly volume?: VolumeShift | null;
   readonly billing: SlotBilling;
 }
 
@@ -84,11 +87,15 @@ export class ChargedSlot {
 
   /** The price of the next unit after all outstanding usage, as on a line, in the unit of the class. */
   nextPrice(): Decimal {
-    const { priceLists, factor, laterPerUnit } = this.terms;
-    const position = this.range.to;
+    const { priceLists, factor, laterPerUnit, volume } = this.terms;
+    const { from, to } = this.range;
     let price = ZERO;
-    for (const bands of priceLists)
-      price = maximum(price, laterPerUnit === null ? priceAbove(bands, position) : highestPrice(bands));
+    for (const bands of priceLists) {
+      const tiers = volumeTiers(bands);
+      const isKnown = laterPerUnit === null;
+      if (volume && tiers) price = maximum(price, priceAbove(tiers, volume.whole.plus(to.minus(from))));
+      else price = maximum(price, isKnown ? priceAbove(bands, to) : highestPrice(bands));
+    }
     if (laterPerUnit !== null) price = price.plus(laterPerUnit);
     return factor === null ? price : price.times(factor);
   }
@@ -123,15 +130,20 @@ export class ChargedSlot {
 }
 
 /** The highest cost under any of the price lists. */
-function costOf({ priceLists, factor, laterPerUnit }: SlotTerms, from: Decimal, to: Decimal): Decimal {
+function costOf(terms: SlotTerms, from: Decimal, to: Decimal): Decimal {
+  const { priceLists, factor, laterPerUnit, volume } = terms;
   if (to.lte(from)) return ZERO;
   let cost = ZERO;
-  for (const bands of priceLists) {
-    const own = laterPerUnit === null ? walked(bands, from, to) : to.minus(from).times(highestPrice(bands));
-    cost = maximum(cost, own);
-  }
+  for (const bands of priceLists) cost = maximum(cost, costAt(bands, terms, from, to));
+  if (volume) cost = cost.plus(otherIncreases(volume, to.minus(from)));
   if (laterPerUnit !== null) cost = cost.plus(to.minus(from).times(laterPerUnit));
   return factor === null ? cost : cost.times(factor);
+}
+
+function costAt(bands: PriceBands, { laterPerUnit, volume }: SlotTerms, from: Decimal, to: Decimal): Decimal {
+  const tiers = volumeTiers(bands);
+  if (volume && tiers) return ownIncrease(volume, tiers, to.minus(from));
+  return laterPerUnit === null ? walked(bands, from, to) : to.minus(from).times(highestPrice(bands));
 }
 
 function walked(bands: PriceBands, from: Decimal, to: Decimal): Decimal {

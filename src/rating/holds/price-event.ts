@@ -38,6 +38,7 @@ import {
 import type { ClaimPlace } from './claim-place.ts';
 import { claimPlace } from './claim-place.ts';
 import type { HoldPart } from './hold-book.ts';
+import { volumeShift } from './volume-cost.ts';
 
 /** The usage that a metric counts for an event. */
 export interface CountedUsage {
@@ -234,12 +235,14 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
   if (later === 'not_priceable') return later;
   // Rounding of quantities makes the shift of later usage unpredictable.
   if (later !== null && versionAt(one.product, at).quantityRounding !== null) return 'not_priceable';
-  const claim = claimAt(charged, one, context, at);
+  const claims = claimsOfKey(charged, one.rates, context).flatMap((own) => own.claims);
+  const claim = claims.find(({ interval }) => contains(interval, at)) ?? null;
+  const volume = volumeShift(charged, billed, claims);
   const payers = claim?.claimants.filter(({ bucket }) => isPrepaid(bucket)) ?? [];
   const charge = chargeOf(draft, billed.terms.creditTypeId, payers);
   if (charge === null) return 'not_priceable';
   const { segment } = billed;
-  const drawnAt = placeOf(draft, billed, claim, charge.factor);
+  const drawnAt = volume === null ? placeOf(draft, billed, claim, charge.factor) : null;
   return {
     key: `${draft.contractId} ${charged.text} ${segment.interval.start} ${charge.key}`,
     charge: charge.class,
@@ -250,11 +253,15 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
     positionOf: segment.piece.positionOf,
     factor: charge.factor,
     laterPerUnit: later,
+    volume,
     billing: {
-      prices: billingPrices(billed, claim, {
-        ...{ later, isPlaced: drawnAt !== null, isConverted: charge.factor !== null },
-        isOneUnit: billed.terms.creditTypeId === charge.class.creditTypeId,
-      }),
+      prices:
+        volume === null
+          ? billingPrices(billed, claim, {
+              ...{ later, isPlaced: drawnAt !== null, isConverted: charge.factor !== null },
+              isOneUnit: billed.terms.creditTypeId === charge.class.creditTypeId,
+            })
+          : 'unknown',
       claim: charge.factor === null && charge.class.segmentIds.length > 0 ? claim : null,
     },
   };
@@ -308,20 +315,6 @@ function laterPerUnit(
   // A maximum, and rounding of quantities, make the shift unpredictable.
   if (!isPlain) return 'not_priceable';
   return later.reduce((total, { bands }) => total.plus(highestPrice(bands).minus(lowestPrice(bands))), ZERO);
-}
-
-/** Null: no balance may pay. */
-function claimAt(
-  charged: ChargedKey,
-  { rates }: ProductOnCard,
-  context: ChargingContext,
-  at: Instant,
-): Claim | null {
-  for (const { claims } of claimsOfKey(charged, rates, context)) {
-    const claim = claims.find(({ interval }) => contains(interval, at));
-    if (claim !== undefined) return claim;
-  }
-  return null;
 }
 
 /** Null if the first unit of the claim depends on earlier usage. */

@@ -3,6 +3,7 @@
  * drawdown, and the parts that balances may pay for. Pure.
  */
 import type { Product } from '../../core/catalogue.ts';
+import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { UnpricedUsage } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -28,6 +29,7 @@ import {
   zeroAmount,
 } from '../usage/segments.ts';
 import { type Claimants, claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
+import { shownAmount, wholeOf } from '../usage/volume-windows.ts';
 
 /** The input that is shared by all keys of an invoice. */
 export interface ChargingContext {
@@ -51,6 +53,8 @@ export interface ChargedKey {
   /** See `lineKeyText`. */
   readonly text: string;
   readonly priced: PricedKey & LineKey;
+  /** Where its counter stands at the end of the billed time: the quantity that decides the tier of volume prices. */
+  readonly whole: Decimal;
   /** Ascending. */
   readonly billed: readonly BilledSegment[];
   /** Usage without a price. */
@@ -66,16 +70,17 @@ export function chargedKey(
   const priced = { product, fiatCreditTypeId, billingFrequency: null, ...key };
   const unpriced: UnpricedUsage[] = [];
   const billed: BilledSegment[] = [];
+  const whole = wholeOf(key, interval);
   for (const segment of segmentsOf(priced, rates, overrides, interval)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;
-    if (terms !== null) billed.push({ segment, terms, bands: priceBands(terms.rate), movement });
+    if (terms !== null) billed.push({ segment, terms, bands: priceBands(terms.rate, whole), movement });
     else if (!movement.low.eq(movement.high)) {
       unpriced.push(unpricedUsage(product, key, segment, movement));
     }
   }
-  return { text: lineKeyText({ productId: product.id, ...key }), priced, billed, unpriced };
+  return { text: lineKeyText({ productId: product.id, ...key }), priced, whole, billed, unpriced };
 }
 
 /** Usage for which no product of the card has a price. */
@@ -102,7 +107,7 @@ export function linesOfKey(
   const lines: UsageLine[] = [];
   for (const one of billed) {
     const own = paidLines(one, stretches, boundaries, (interval, amount, payer) =>
-      newLine(priced, interval, one.terms, amount, payer, true),
+      newLine(priced, interval, one.terms, shownAmount(amount, priced.pieces, boundaries), payer, true),
     );
     for (const line of own) lines.push(line);
   }
@@ -137,7 +142,7 @@ export function zeroLineOfKey({ priced, billed }: ChargedKey): UsageLine | null 
 
 /** The parts that balances may pay for. */
 export function claimsOfKey(
-  { text, priced, billed }: ChargedKey,
+  { text, priced, whole, billed }: ChargedKey,
   rates: RateBook,
   { claimants, overrides }: ChargingContext,
 ): ClaimedSegment[] {
@@ -153,7 +158,7 @@ export function claimsOfKey(
     priced,
     segments,
     termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
-    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
+    bandsOf: ({ rate }: LineTerms) => priceBands(rate, whole),
   };
   return claimedSegments(counter, claimants);
 }

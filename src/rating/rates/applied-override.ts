@@ -4,7 +4,7 @@ import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { LineTerms } from './line-terms.ts';
 import type { OverrideDecision } from './overrides.ts';
-import { oneBand, type PriceBands, percentageBands, priceBands } from './tiers.ts';
+import { listedBands } from './tiers.ts';
 
 /** An override that decides a price. */
 export interface AppliedOverride {
@@ -18,18 +18,10 @@ export function appliedOverrides(
   decision: OverrideDecision,
   { listed, rate }: Pick<LineTerms, 'listed' | 'rate'>,
 ): Override[] {
-  const applied = bandsOfRate(rate).flatMap(
+  const applied = listedBands(rate).flatMap(
     ({ startingAt }) => appliedOverride(decision, listed?.rate ?? null, startingAt)?.override ?? [],
   );
   return [...new Set(applied)];
-}
-
-/** The prices or percentages of a rate of any type. */
-export function bandsOfRate(rate: Rate): PriceBands {
-  if (rate.rateType === 'SUBSCRIPTION') return oneBand(rate.price);
-  return rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE'
-    ? percentageBands(rate)
-    : priceBands(rate);
 }
 
 /** The override that decides the price of the units just above a quantity. */

@@ -4,10 +4,11 @@
  * Overrides do not stack. Precedence, highest first: commit-specific OVERWRITE, commit-specific multipliers,
  * contract-level OVERWRITE, contract-level multipliers.
  */
-import type { Rate, Tier } from '../../core/catalogue.ts';
+import type { Rate, Tier, TiersMode } from '../../core/catalogue.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { MultiplierPrioritization, Override, OverrideTier } from '../../core/terms/overrides.ts';
+import { hasVolumePrices } from './tiers.ts';
 
 export interface ContractOverrides {
   /** In the order of addition: the later one wins a tie. */
@@ -58,28 +59,33 @@ function overwrittenRate({ overwriteRate }: Override): OverriddenRate {
   return { rate: overwriteRate.rate, creditTypeId: overwriteRate.creditTypeId };
 }
 
-/** Applies the smallest candidate multiplier to each range of quantities. */
+/**
+ * Applies the smallest candidate multiplier to each range of quantities. If the tiers of the price or of one of the
+ * multipliers are for the whole quantity, it decides both.
+ */
 function multiplied(rate: Rate, multipliers: readonly Override[]): Rate {
   const schedules = multipliers.map(multiplierTiers);
+  const isVolume = multipliers.some(({ tiersMode }) => tiersMode === 'volume') || hasVolumePrices(rate);
+  const mode: { readonly tiersMode?: TiersMode } = isVolume ? { tiersMode: 'volume' } : {};
   switch (rate.rateType) {
     case 'FLAT': {
       const tiers = multipliedTiers([{ size: null, price: rate.price }], schedules);
       const [only] = tiers;
       return tiers.length === 1 && only !== undefined
         ? { rateType: 'FLAT', price: only.price }
-        : { rateType: 'TIERED', tiers };
+        : { rateType: 'TIERED', tiers, ...mode };
     }
     case 'TIERED':
-      return { rateType: 'TIERED', tiers: multipliedTiers(rate.tiers, schedules) };
+      return { rateType: 'TIERED', tiers: multipliedTiers(rate.tiers, schedules), ...mode };
     case 'PERCENTAGE': {
       const tiers = multipliedTiers([{ size: null, price: rate.price }], schedules);
       const [only] = tiers;
       return tiers.length === 1 && only !== undefined
         ? { ...rate, price: only.price }
-        : { rateType: 'TIERED_PERCENTAGE', tiers, minimum: rate.minimum };
+        : { rateType: 'TIERED_PERCENTAGE', tiers, minimum: rate.minimum, ...mode };
     }
     case 'TIERED_PERCENTAGE':
-      return { ...rate, tiers: multipliedTiers(rate.tiers, schedules) };
+      return { ...rate, tiers: multipliedTiers(rate.tiers, schedules), ...mode };
     case 'SUBSCRIPTION':
       return {
         ...rate,

@@ -15,6 +15,7 @@ import { firstIndex } from '../../core/first-index.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant, type Interval, intersect, type OpenInterval } from '../../core/time.ts';
 import { type GroupValues, groupValuesKey } from '../quantities/group-values.ts';
+import { hasVolumePrices } from './tiers.ts';
 
 /** A segment of time in which one entry is in force. */
 export interface EffectiveRate<Entry extends RateEntry = RateEntry> {
@@ -200,13 +201,11 @@ export function sameRate(a: Rate, b: Rate): boolean {
     case 'FLAT':
       return b.rateType === 'FLAT' && a.price.eq(b.price);
     case 'TIERED':
-      return b.rateType === 'TIERED' && sameTiers(a.tiers, b.tiers);
+      return b.rateType === 'TIERED' && sameTiers(a, b);
     case 'PERCENTAGE':
       return b.rateType === 'PERCENTAGE' && a.price.eq(b.price) && sameAmount(a.minimum, b.minimum);
     case 'TIERED_PERCENTAGE':
-      return (
-        b.rateType === 'TIERED_PERCENTAGE' && sameTiers(a.tiers, b.tiers) && sameAmount(a.minimum, b.minimum)
-      );
+      return b.rateType === 'TIERED_PERCENTAGE' && sameTiers(a, b) && sameAmount(a.minimum, b.minimum);
     case 'SUBSCRIPTION':
       return (
         b.rateType === 'SUBSCRIPTION' &&
@@ -219,11 +218,14 @@ export function sameRate(a: Rate, b: Rate): boolean {
   }
 }
 
-function sameTiers(a: readonly Tier[], b: readonly Tier[]): boolean {
+type TieredRate = Extract<Rate, { readonly tiers: readonly Tier[] }>;
+
+function sameTiers(a: TieredRate, b: TieredRate): boolean {
   return (
-    a.length === b.length &&
-    a.every((tier, index) => {
-      const other = b[index];
+    hasVolumePrices(a) === hasVolumePrices(b) &&
+    a.tiers.length === b.tiers.length &&
+    a.tiers.every((tier, index) => {
+      const other = b.tiers[index];
       return other !== undefined && tier.price.eq(other.price) && sameAmount(tier.size, other.size);
     })
   );

@@ -1,9 +1,11 @@
 /**
- * Graduated prices: each unit has the price of the tier it falls in (docs/explanation/rating.md, "Tiers").
+ * Graduated prices, where each unit has the price of the tier it falls in, and volume prices, where every unit has the
+ * price of the tier that the whole quantity reaches (docs/explanation/rating.md, "Tiers").
  *
  * A rate is a list of price bands over the cumulative quantity of a line key; a flat rate is one unbounded
  * band. A change of the quantity crosses bands, upwards with positive amounts and downwards with negative
- * ones. Amounts are additive: a to b plus b to c equals a to c, in every band.
+ * ones. Amounts are additive: a to b plus b to c equals a to c, in every band. With volume prices the whole quantity
+ * chooses one unbounded band first; volume-windows.ts has what windows show until then.
  */
 import type { PercentageRate, Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
@@ -21,6 +23,14 @@ export interface PriceBand {
   readonly price: Decimal;
   /** Whether it is a tier of a rate with tiers. */
   readonly isTier: boolean;
+  /** Set on the one band of volume prices. */
+  readonly reached?: ReachedTier;
+}
+
+/** How a whole quantity chose the tier of volume prices. */
+export interface ReachedTier {
+  readonly tiers: PriceBands;
+  readonly whole: Decimal;
 }
 
 export type PriceBands = readonly [PriceBand, ...PriceBand[]];
@@ -64,15 +74,39 @@ export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
   return null;
 }
 
-/** The bands of a rate of usage. Tiers must have passed `validateTiers`. Any other kind of rate throws. */
-export function priceBands(rate: Rate): PriceBands {
+/**
+ * The bands of a rate of usage for a counter that reaches `whole` by the end of the billed time. Tiers must have passed
+ * `validateTiers`. Any other kind of rate throws.
+ */
+export function priceBands(rate: Rate, whole: Decimal): PriceBands {
   assert(rate.rateType === 'FLAT' || rate.rateType === 'TIERED', `${rate.rateType} prices no usage`);
-  return rate.rateType === 'FLAT' ? oneBand(rate.price) : tierBands(rate.tiers);
+  return bandsFor(rate, whole);
 }
 
-/** The bands of a rate of a composite product: fractions of an amount of money instead of prices of units. */
-export function percentageBands(rate: PercentageRate): PriceBands {
-  return rate.rateType === 'PERCENTAGE' ? oneBand(rate.price) : tierBands(rate.tiers);
+/** `priceBands` of a composite product: fractions of an amount of money instead of prices of units. */
+export function percentageBands(rate: PercentageRate, whole: Decimal): PriceBands {
+  return bandsFor(rate, whole);
+}
+
+/** The tiers of a rate of any kind, as they are listed: those of volume prices, too. */
+export function listedBands(rate: Rate): PriceBands {
+  return rate.rateType === 'TIERED' || rate.rateType === 'TIERED_PERCENTAGE'
+    ? tierBands(rate.tiers)
+    : oneBand(rate.price);
+}
+
+export function hasVolumePrices(rate: Rate): boolean {
+  return 'tiersMode' in rate && rate.tiersMode === 'volume';
+}
+
+function bandsFor(rate: Rate, whole: Decimal): PriceBands {
+  const listed = listedBands(rate);
+  return hasVolumePrices(rate) ? reachedBand(listed, whole) : listed;
+}
+
+/** The price of all units under volume prices: that of the tier of the last unit of `whole`. */
+export function reachedBand(tiers: PriceBands, whole: Decimal): PriceBands {
+  return [{ ...bandAt(tiers, whole), end: null, reached: { tiers, whole } }];
 }
 
 /** One price for all units. */
@@ -143,9 +177,13 @@ export function sameBands(a: PriceBands, b: PriceBands): boolean {
     a.every((band, index) => {
       const other = b[index];
       if (other === undefined || band.isTier !== other.isTier) return false;
-      return band.price.eq(other.price) && band.startingAt.eq(other.startingAt);
+      return band.price.eq(other.price) && band.startingAt.eq(other.startingAt) && sameReached(band, other);
     })
   );
+}
+
+function sameReached({ reached: one }: PriceBand, { reached: other }: PriceBand): boolean {
+  return one === undefined || other === undefined ? one === other : sameBands(one.tiers, other.tiers);
 }
 
 /** The tier as shown on a line; null for a rate without tiers. */

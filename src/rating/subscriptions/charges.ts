@@ -18,7 +18,12 @@ import {
 import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
 import { walkBands } from '../rates/tiers.ts';
 import { highestQuantity, type OpenQuantity, openQuantities, quantityAt } from './open-quantities.ts';
-import type { PricedSubscription, SubscriptionPrice, SubscriptionPrices } from './prices.ts';
+import {
+  bandsFor,
+  type PricedSubscription,
+  type SubscriptionPrice,
+  type SubscriptionPrices,
+} from './prices.ts';
 import { proratedBands } from './proration.ts';
 
 /** A quantity for a billing period, or for the rest of it after an increase. */
@@ -157,9 +162,11 @@ export function chargePrice(
   payer: Parameters<SubscriptionPrices['priceAt']>[2] = null,
 ): SubscriptionPrice | null {
   const price = prices.priceAt(charge, charge.period.interval.start, payer);
-  if (price === null || !charge.isProrated) return price;
+  if (price === null) return price;
+  const bands = bandsFor(price, charge.level.plus(charge.quantity));
+  if (!charge.isProrated) return { ...price, bands };
   const { interval, period, rounding } = charge;
-  return { ...price, bands: proratedBands(price.bands, interval, period.whole, rounding) };
+  return { ...price, bands: proratedBands(bands, interval, period.whole, rounding) };
 }
 
 /** The total of the charge without commits and credits. */

@@ -7,7 +7,7 @@ import { periodsUntilNext } from '../periods/subscription-periods.ts';
 import { quantitySteps } from '../quantities/subscription-quantities.ts';
 import { oneBand, type PriceBands, sameBands, walkBands } from '../rates/tiers.ts';
 import { quantityAt } from './open-quantities.ts';
-import type { SubscriptionPrices } from './prices.ts';
+import { bandsFor, type SubscriptionPrices } from './prices.ts';
 
 /** Units with one price; several rows only if an override has tiers. */
 interface PricedQuantity {
@@ -40,8 +40,9 @@ export function quantityHistory(
   for (const at of [...starts].sort((a, b) => a - b)) {
     const period = periods.findLast(({ start }) => start <= at);
     if (at > now || at >= end || period === undefined) break;
-    const bands = prices.priceAt(subscription, period.start)?.bands ?? oneBand(ZERO);
+    const price = prices.priceAt(subscription, period.start);
     const quantity = quantityAt(steps, at);
+    const bands = price === null ? oneBand(ZERO) : bandsFor(price, quantity);
     const before = entries.at(-1);
     if (before?.quantity.eq(quantity) && sameBands(before.bands, bands)) continue;
     entries.push({ startingAt: at, rows: pricedRows(quantity, bands), bands, quantity });

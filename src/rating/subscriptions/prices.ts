@@ -3,6 +3,7 @@
  * (docs/explanation/subscriptions.md). Pure.
  */
 import type { Product, RateEntry } from '../../core/catalogue.ts';
+import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
@@ -11,12 +12,20 @@ import { isSubscriptionDecidedAt, type PayerTerms, subscriptionTermsAt } from '.
 import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { type RateBook, rateBook } from '../rates/rate-schedule.ts';
-import { oneBand, type PriceBands, priceBands } from '../rates/tiers.ts';
+import { hasVolumePrices, listedBands, type PriceBands, reachedBand } from '../rates/tiers.ts';
 import type { UnitConversion } from '../usage/cpu-conversion.ts';
 
 export interface SubscriptionPrice {
+  /** As listed. */
   readonly bands: PriceBands;
+  /** Whether all units have the price of the tier that they reach together. */
+  readonly isVolume: boolean;
   readonly creditTypeId: string;
+}
+
+/** The prices of the units up to `units`. */
+export function bandsFor({ bands, isVolume }: SubscriptionPrice, units: Decimal): PriceBands {
+  return isVolume ? reachedBand(bands, units) : bands;
 }
 
 /** The subject of a price: a product for a frequency. */
@@ -80,7 +89,8 @@ export function subscriptionPrices(
       const { rate, creditTypeId } = terms;
       return {
         creditTypeId,
-        bands: rate.rateType === 'SUBSCRIPTION' ? oneBand(rate.price) : priceBands(rate),
+        bands: listedBands(rate),
+        isVolume: hasVolumePrices(rate),
       };
     },
   };

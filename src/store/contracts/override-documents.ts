@@ -4,6 +4,7 @@
  */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import type { TiersMode } from '../../core/catalogue.ts';
 import { decimal } from '../../core/decimal.ts';
 import { freezeDeeply } from '../../core/freeze-deeply.ts';
 import {
@@ -22,7 +23,7 @@ export function documentsOf(table: SQL): SQL {
       'id', o.id, 'contractId', o.contract_id,
       'startingAt', ${milliseconds(sql`o.starting_at`)}, 'endingBefore', ${milliseconds(sql`o.ending_before`)},
       'entitled', o.entitled, 'type', o.type, 'multiplier', o.multiplier::text, 'priority', o.priority::text,
-      'overwriteRate', o.overwrite_rate, 'tiers', o.tiers, 'productId', o.product_id,
+      'overwriteRate', o.overwrite_rate, 'tiers', o.tiers, 'tiersMode', o.tiers_mode, 'productId', o.product_id,
       'applicableProductTags', o.applicable_product_tags, 'isCommitSpecific', o.is_commit_specific,
       'target', o.target, 'createdAt', ${milliseconds(sql`o.created_at`)},
       'specifiers', coalesce(s.specifiers, '[]')
@@ -51,11 +52,15 @@ function milliseconds(column: SQL): SQL {
 }
 
 /** The columns as JSON: decimals are text, and the columns of JSON are not checked. */
-type StoredOverride = Omit<Override, 'multiplier' | 'priority' | 'overwriteRate' | 'tiers' | 'specifiers'> & {
+type StoredOverride = Omit<
+  Override,
+  'multiplier' | 'priority' | 'overwriteRate' | 'tiers' | 'tiersMode' | 'specifiers'
+> & {
   readonly multiplier: string | null;
   readonly priority: string | null;
   readonly overwriteRate: unknown;
   readonly tiers: unknown;
+  readonly tiersMode: TiersMode | null;
   readonly specifiers: readonly StoredSpecifier[];
 };
 
@@ -69,12 +74,13 @@ const tiersColumn = z.array(overrideTier);
 
 /** Changes the parsed JSON in place; the caller must own it. */
 function fromStored(stored: StoredOverride): Override {
-  const { multiplier, priority, overwriteRate, tiers, specifiers } = stored;
+  const { multiplier, priority, overwriteRate, tiers, tiersMode, specifiers } = stored;
   return Object.assign(stored, {
     multiplier: multiplier === null ? null : decimal(multiplier),
     priority: priority === null ? null : decimal(priority),
     overwriteRate: overwriteRate === null ? null : overwriteRateColumn.parse(overwriteRate),
     tiers: tiersColumn.parse(tiers),
+    tiersMode: tiersMode ?? undefined,
     specifiers: specifiers.map(fromStoredSpecifier),
   });
 }

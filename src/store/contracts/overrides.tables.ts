@@ -1,5 +1,5 @@
 import { bigint, boolean, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
+import { BILLING_FREQUENCIES, TIERS_MODES } from '../../core/catalogue.ts';
 import { RATE_TARGETS } from '../../core/terms/applicability.ts';
 import { OVERRIDE_TYPES } from '../../core/terms/overrides.ts';
 import { exact, instant } from '../base/columns.ts';
@@ -26,6 +26,8 @@ export const overrides = pgTable(
     overwriteRate: jsonb('overwrite_rate'),
     /** A list of `{size, multiplier}`, decimals as text. */
     tiers: jsonb('tiers').notNull(),
+    /** Null: graduated. */
+    tiersMode: text('tiers_mode', { enum: TIERS_MODES }),
     productId: uuid('product_id').references(() => products.id),
     applicableProductTags: text('applicable_product_tags').array().notNull(),
     isCommitSpecific: boolean('is_commit_specific').notNull(),

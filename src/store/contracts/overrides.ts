@@ -28,7 +28,8 @@ export async function deleteOverrides(tx: Transaction, ids: readonly string[]): 
 
 function toRow(override: Override): typeof overrides.$inferInsert {
   const { specifiers: _, applicableProductTags, ...rest } = override;
-  return { ...rest, applicableProductTags: [...applicableProductTags] };
+  const tiersMode = override.tiersMode ?? null;
+  return { ...rest, tiersMode, applicableProductTags: [...applicableProductTags] };
 }
 
 function specifierToRow(

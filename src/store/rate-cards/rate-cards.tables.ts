@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
+import { BILLING_FREQUENCIES, TIERS_MODES } from '../../core/catalogue.ts';
 import { exact, instant } from '../base/columns.ts';
 import { products } from '../products/products.tables.ts';
 
@@ -148,10 +148,12 @@ export const rates = pgTable(
     price: exact('price'),
     /** A list of `{size, price}` with decimals as text. */
     tiers: jsonb('tiers'),
+    /** Null: graduated. */
+    tiersMode: text('tiers_mode', { enum: TIERS_MODES }),
     minimum: exact('minimum'),
     quantity: exact('quantity'),
     isProrated: boolean('is_prorated'),
-    /** `{rate_type, price, tiers}` with decimals as text. */
+    /** `{rate_type, price, tiers, tiers_mode}` with decimals as text. */
     commitRate: jsonb('commit_rate'),
     creditTypeId: uuid('credit_type_id').notNull(),
     createdAt: instant('created_at').notNull(),

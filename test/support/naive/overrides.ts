@@ -70,6 +70,7 @@ export function naiveOverriddenPrice(
   return {
     price: (price / 100) * multiplierOf(winner, unit),
     level: levelOf(list, elected, unit),
+    isVolume: [list, ...elected].some((one) => 'tiersMode' in one && one.tiersMode === 'volume'),
     creditTypeId: null,
   };
 }

@@ -9,6 +9,8 @@ export interface NaivePrice {
   readonly price: number;
   /** The level of the tier that the unit lies in; 0 where the rate has no tiers. */
   readonly level: number;
+  /** Whether the tier of the whole quantity is that of all its units. */
+  readonly isVolume: boolean;
 }
 
 /** The rate for these pricing values, else the one for no values; null where there is neither. */
@@ -50,10 +52,10 @@ function rateOfValues(
 /** The price of the rate for unit number `unit`, counted in hundredths from 1. */
 export function naiveListPrice(rate: Rate, unit: number): NaivePrice {
   if (rate.rateType === 'SUBSCRIPTION') throw new Error('subscriptions are not rated');
-  if (!('tiers' in rate)) return { price: tenThousandths(rate.price), level: 0 };
+  if (!('tiers' in rate)) return { price: tenThousandths(rate.price), level: 0, isVolume: false };
   const { tier, level } = tierOfUnit(rate.tiers, unit);
   if (tier === null) throw new Error('the last tier has no end');
-  return { price: tenThousandths(tier.price), level };
+  return { price: tenThousandths(tier.price), level, isVolume: rate.tiersMode === 'volume' };
 }
 
 /** Null after the last tier. */

@@ -12,7 +12,7 @@ import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts'
 import type { Charge } from './charges.ts';
 import { type NaiveSubject, naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
 import { naiveQuantity } from './quantity.ts';
-import { naiveListPrice, naivePairs, naiveRateAt, versionAt } from './rates.ts';
+import { type NaivePrice, naiveListPrice, naivePairs, naiveRateAt, versionAt } from './rates.ts';
 import { type NaiveFilter, type NaiveMeter, type NaiveSeries, naiveValueAt } from './series.ts';
 import type { NaiveEvent } from './usage.ts';
 
@@ -35,6 +35,22 @@ export interface NaiveInput {
 interface Counter {
   value: number;
   position: number;
+  /** Where it stood after each hour in which it moved. */
+  readonly moves: { readonly at: Instant; readonly position: number }[];
+  /** Units at volume prices, by the hour in which they were used. */
+  readonly volumes: VolumeUnits[];
+}
+
+interface VolumeUnits {
+  readonly line: Pick<Charge, 'productId' | 'pricing' | 'presentation'>;
+  readonly at: Instant;
+  readonly quantity: number;
+  /** The price of each unit if this is the last one. */
+  readonly quote: (unit: number) => Quote;
+}
+
+interface Quote extends Pick<NaivePrice, 'price' | 'level'> {
+  readonly creditTypeId: string;
 }
 
 /** Charges by the hour. Usage that nothing prices is a charge of 0 without a pricing unit. */
@@ -50,7 +66,10 @@ export function naiveCharges(input: NaiveInput, meter: NaiveMeter): Charge[] {
         [...version.pricingGroupKey].sort(),
         [...version.presentationGroupKey].sort(),
       ]);
-      if (keys !== grouping) counters = new Map();
+      if (keys !== grouping) {
+        charges.push(...[...counters.values()].flatMap(volumeCharges));
+        counters = new Map();
+      }
       grouping = keys;
       // Usage that is counted only once is counted in the last hour before anything about the counting changes.
       const next = at + HOUR_MS;
@@ -64,16 +83,18 @@ export function naiveCharges(input: NaiveInput, meter: NaiveMeter): Charge[] {
       for (const series of usageOf(meter, version, filterAt(input, at))) {
         const who = subjectOf(product, version, series);
         const line = `${naivePairs(who.pricingGroupValues)} ${naivePairs(who.presentationGroupValues)}`;
-        const counter = counters.get(line) ?? { value: 0, position: 0 };
+        const counter = counters.get(line) ?? { value: 0, position: 0, moves: [], volumes: [] };
         counters.set(line, counter);
         const from = counter.position;
         const quantityBefore = naiveQuantity(version, counter.value);
         counter.value += naiveValueAt(series, next) - naiveValueAt(series, since);
         counter.position += naiveQuantity(version, counter.value) - quantityBefore;
         if (counter.position === from) continue;
-        charges.push(...chargesOfHour(input, rateEntries, who, at, from, counter.position));
+        counter.moves.push({ at, position: counter.position });
+        charges.push(...chargesOfHour(input, rateEntries, who, at, from, counter));
       }
     }
+    charges.push(...[...counters.values()].flatMap(volumeCharges));
   }
   return charges;
 }
@@ -96,7 +117,7 @@ function chargesOfHour(
   who: NaiveSubject,
   at: Instant,
   from: number,
-  to: number,
+  { position: to, volumes }: Counter,
 ): Charge[] {
   const entry = naiveRateAt(rateEntries, who.pricingGroupValues, at);
   const applicable = naiveApplicable(overrides, who, at);
@@ -111,17 +132,42 @@ function chargesOfHour(
   const isExplicit = prioritization === 'EXPLICIT';
   if (list === null && naiveOverriddenPrice(applicable, isExplicit, who, null, 1) === null)
     return [{ ...line, level: 0, creditTypeId: null, quantity: to - from, total: 0 }];
+  const quote = (unit: number) => {
+    const overridden = naiveOverriddenPrice(applicable, isExplicit, who, list, unit);
+    const price = overridden ?? naiveListPrice(list ?? NO_PRICE, unit);
+    return { ...price, creditTypeId: overridden?.creditTypeId ?? entry?.creditTypeId ?? USD_CENTS.id };
+  };
+  if (quote(to).isVolume) {
+    const { at: _, ...where } = line;
+    volumes.push({ line: where, at, quantity: to - from, quote });
+    return [];
+  }
   const tallies: Tally[] = [];
   const step = Math.sign(to - from);
   for (let position = from; position !== to; position += step) {
     const unit = step > 0 ? position + 1 : position;
-    const overridden = naiveOverriddenPrice(applicable, isExplicit, who, list, unit);
-    const { price, level } = overridden ?? naiveListPrice(list ?? NO_PRICE, unit);
-    const tally = tallyOf(tallies, level, overridden?.creditTypeId ?? entry?.creditTypeId ?? USD_CENTS.id);
+    const { price, level, creditTypeId } = quote(unit);
+    const tally = tallyOf(tallies, level, creditTypeId);
     tally.quantity += step;
     tally.total += step * price;
   }
   return tallies.map((tally) => ({ ...line, ...tally }));
+}
+
+/** What each hour adds to the price of all units until then; in the end they are all in the tier of the last one. */
+function volumeCharges({ position: whole, moves, volumes }: Counter): Charge[] {
+  return volumes.flatMap(({ line, at: used, quantity, quote }) => {
+    const { level, creditTypeId } = quote(whole);
+    let before = 0;
+    return moves
+      .filter(({ at }) => at >= used)
+      .map(({ at, position }): Charge => {
+        const now = quantity * quote(position).price;
+        const total = now - before;
+        before = now;
+        return { ...line, at, level, creditTypeId, quantity: at === used ? quantity : 0, total };
+      });
+  });
 }
 
 /** Never asked: without a list rate an override has priced the unit. */

@@ -1,7 +1,7 @@
 /** Rates on the wire, in requests and in answers. */
 import { z } from 'zod';
 import { type PriceTerms, RATE_TYPES, type RateTerms } from '../../../billing/rate-cards/rate-terms.ts';
-import { BILLING_FREQUENCIES, type Rate, type Tier } from '../../../core/catalogue.ts';
+import { BILLING_FREQUENCIES, type Rate, TIERS_MODES, type Tier } from '../../../core/catalogue.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert } from '../../../core/errors.ts';
 import {
@@ -38,6 +38,13 @@ const priceInput = {
     .nullish()
     .meta({ description: 'Per unit; of a PERCENTAGE rate a fraction, 0.05 for 5 %.' }),
   tiers: z.array(tierInput).nullish(),
+  tiers_mode: enumIn(TIERS_MODES)
+    .nullish()
+    .meta({
+      description:
+        'graduated (default): each unit has the price of its own tier. volume: all units of the billing period have ' +
+        'the price of the tier that they reach together.',
+    }),
   minimum_config: minimumInput
     .nullish()
     .meta({ description: 'Percentages only: the least charge of a billing period.' }),
@@ -73,6 +80,7 @@ const price = {
   rate_type: z.enum(RATE_TYPES),
   price: exactValue.optional(),
   tiers: z.array(tier).optional(),
+  tiers_mode: z.enum(TIERS_MODES).optional().meta({ description: 'Absent: graduated.' }),
   minimum_config: z.object({ minimum: exactValue }).optional(),
 };
 
@@ -117,6 +125,7 @@ function priceFromWire(wire: z.output<typeof priceObject>): PriceTerms {
     rateType: wire.rate_type,
     price: wire.price ?? null,
     tiers: wire.tiers?.map((one): Tier => ({ size: one.size ?? null, price: one.price })) ?? null,
+    tiersMode: wire.tiers_mode ?? null,
     minimum: wire.minimum_config?.minimum ?? null,
     quantity: null,
     isProrated: null,
@@ -131,6 +140,7 @@ export function priceToWire(rate: Rate) {
     ...('tiers' in rate
       ? { tiers: rate.tiers.map(({ size, price }) => (size === null ? { price } : { size, price })) }
       : {}),
+    ...('tiersMode' in rate && rate.tiersMode !== undefined ? { tiers_mode: rate.tiersMode } : {}),
     ...('minimum' in rate && rate.minimum !== null ? { minimum_config: { minimum: rate.minimum } } : {}),
   };
 }

@@ -1,7 +1,7 @@
 /** Overrides on the wire, also as templates. Edits add and remove them but cannot change them. */
 import { z } from 'zod';
 import type { TermNames } from '../../../billing/contracts/term-names.ts';
-import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import { BILLING_FREQUENCIES, TIERS_MODES } from '../../../core/catalogue.ts';
 import {
   describedRate,
   NO_RATE,
@@ -50,6 +50,12 @@ const specifier = record(specifierFields, { id: 'OverrideSpecifier' });
 
 const STORED_RATE_TYPES = ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION', 'TIERED', 'TIERED_PERCENTAGE'] as const;
 
+const tiersMode = described(
+  'graduated (default), or volume: the tier that the whole quantity of the billing period reaches sets the price ' +
+    'of all units.',
+  optional(oneOf(TIERS_MODES)),
+);
+
 const rateFields = {
   rateType: kind<OverwriteRateInput['rateType']>(
     enumIn([...STORED_RATE_TYPES, 'CUSTOM']),
@@ -57,6 +63,7 @@ const rateFields = {
   ),
   price: optional(exact()),
   tiers: optional(list(record({ size: optional(exact()), price: exact() }), { max: TIERS_MAX })),
+  tiersMode,
   creditTypeId: named(
     pricingUnit,
     described('Default: the unit of the rate on the card.', optional(pricingUnit)),
@@ -89,6 +96,7 @@ const plain = {
   overwriteRate: optional(overwriteRate),
   tiers: sent(optional(tiers)),
   overrideTiers: answered(optionalMany(tiers, [])),
+  tiersMode,
   isCommitSpecific: defaulted(truth, false),
   target: described('With is_commit_specific only. Default: LIST_RATE.', optional(rateTarget)),
 };
@@ -123,7 +131,7 @@ export const override = {
   ...reshaped(
     record({ ...ofContract, ...repeatedRate }, { id: 'Override' }),
     (sent) => sent,
-    (from: Override) => ({ ...overrideView(from), ...rateView(from) }),
+    (from: Override) => ({ ...rateView(from), ...overrideView(from) }),
   ),
   shownNames,
 };
@@ -144,7 +152,12 @@ function shownNames({ productId, overwriteRate: stored }: Override, names: TermN
 /** An override with all data that answers show. */
 function overrideView(from: Override) {
   const { tiers: overrideTiers, isCommitSpecific, target } = from;
-  return { ...from, overrideTiers, target: isCommitSpecific ? target : null };
+  return {
+    ...from,
+    overrideTiers,
+    tiersMode: from.tiersMode ?? null,
+    target: isCommitSpecific ? target : null,
+  };
 }
 
 function rateView({ overwriteRate: stored }: Override) {
@@ -174,5 +187,6 @@ export const overrideTemplate = record(
 
 /** A template with all data that answers show. */
 export function overrideTemplateView(from: OverrideTemplate) {
-  return { ...from, overrideTiers: from.tiers, target: from.isCommitSpecific ? from.target : null };
+  const { tiers: overrideTiers, tiersMode: mode = null, isCommitSpecific, target } = from;
+  return { ...from, overrideTiers, tiersMode: mode, target: isCommitSpecific ? target : null };
 }

@@ -3,7 +3,7 @@ import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Override, OverrideInput, OverrideTier } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
-import { checkPrice } from '../../rate-cards/rate-terms.ts';
+import { checkPrice, givenMode } from '../../rate-cards/rate-terms.ts';
 import { checkTargets, resolveSpecifier } from './override-targets.ts';
 import {
   requireCreditType,
@@ -25,7 +25,9 @@ export function buildOverride(
   return { ...input, ...origin, ...resolveOverride(input, path, context) };
 }
 
-type Resolved = Pick<Override, 'type' | 'overwriteRate' | 'tiers' | 'target' | 'specifiers'>;
+interface Resolved extends Pick<Override, 'type' | 'overwriteRate' | 'tiers' | 'target' | 'specifiers'> {
+  readonly tiersMode: Override['tiersMode'];
+}
 
 function resolveOverride(input: OverrideInput, path: FieldPath, context: TermsContext): Resolved {
   const type = typeOf(input, path);
@@ -43,6 +45,7 @@ function resolveOverride(input: OverrideInput, path: FieldPath, context: TermsCo
     type,
     overwriteRate: type === 'OVERWRITE' ? resolveOverwriteRate(input, path, context) : null,
     tiers: type === 'TIERED' ? checkTiers(input.tiers ?? [], [...path, 'tiers']) : [],
+    tiersMode: givenMode(input.tiersMode).tiersMode,
     target: input.target ?? 'LIST_RATE',
     specifiers: input.specifiers.map((specifier, index) =>
       resolveSpecifier(specifier, input, [...path, 'specifiers', index], context),
@@ -71,6 +74,9 @@ function refuseForeignFields(input: OverrideInput, path: FieldPath): void {
     if (input.type !== owner && input[member] !== null) {
       throw invalid(field, `is for ${owner} overrides, not for ${input.type}`);
     }
+  }
+  if (input.type !== 'TIERED' && (input.tiersMode ?? null) !== null) {
+    throw invalid([...path, 'tiersMode'], `is for TIERED overrides, not for ${input.type}`);
   }
 }
 

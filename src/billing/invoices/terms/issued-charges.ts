@@ -92,9 +92,10 @@ function unpaid(
   const [first] = own;
   assert(first !== undefined, 'a charge has a line');
   const terms = termsOf(first);
-  const bands = terms?.pricesFor(null)?.bands;
-  if (terms === null || bands === undefined || first.unitsBelow === null) return own;
+  const prices = terms?.pricesFor(null);
+  if (terms === null || !prices || first.unitsBelow === null) return own;
   const quantity = sum(own.map((line) => line.quantity));
+  const bands = prices.bandsFor(first.unitsBelow.plus(quantity));
   const total = unpaidChargeTotal({ ...first, unitsBelow: first.unitsBelow, quantity }, bands, terms);
   return [{ ...first, payer: null, quantity, total }];
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Rate, Tier } from '../../../../src/core/catalogue.ts';
-import { decimal } from '../../../../src/core/decimal.ts';
+import { decimal, ZERO } from '../../../../src/core/decimal.ts';
 import type { FieldPath } from '../../../../src/core/errors.ts';
 import { bandAt, priceBands, validateTiers, walkBands } from '../../../../src/rating/rates/tiers.ts';
 import { flat, tiers } from '../fixtures.ts';
 
-const STEPPED = priceBands(tiers(['10', '5'], ['20', '3'], [null, '1']));
+const STEPPED = priceBands(tiers(['10', '5'], ['20', '3'], [null, '1']), ZERO);
 
 function walk(rate: Rate, from: string, to: string): string {
-  return walkBands(priceBands(rate), decimal(from), decimal(to))
+  return walkBands(priceBands(rate, ZERO), decimal(from), decimal(to))
     .map(({ band, quantity, amount }) => `L${band.level} ${quantity} = ${amount}`)
     .join(', ');
 }

@@ -1,0 +1,88 @@
+/**
+ * What usage at volume prices adds to an invoice at most (docs/explanation/holds.md, "What an event costs"). It may
+ * move the whole quantity to another tier, which changes the price of all units before it. Pure.
+ */
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { intersect } from '../../core/time.ts';
+import type { Claim } from '../balances/draw-down.ts';
+import type { ChargedKey } from '../invoices/charged-keys.ts';
+import { bandAt, type PriceBands } from '../rates/tiers.ts';
+
+/** The charged units of a segment of the counter with volume prices: one list of tiers for each possible payer. */
+interface VolumePart {
+  readonly quantity: Decimal;
+  readonly lists: readonly PriceBands[];
+}
+
+/** What usage in a slot changes besides its own units. */
+export interface VolumeShift {
+  /** The whole quantity before the usage. */
+  readonly whole: Decimal;
+  /** The units that are charged in the segment of the slot. */
+  readonly own: Decimal;
+  /** The other segments of the counter. */
+  readonly others: readonly VolumePart[];
+}
+
+/** The tiers of volume prices; null: the prices are graduated. */
+export function volumeTiers([{ reached }]: PriceBands): PriceBands | null {
+  return reached === undefined || reached.tiers.length === 1 ? null : reached.tiers;
+}
+
+/** The segments with volume prices for some payer. Null: there are none, so earlier units keep their price. */
+export function volumeShift(
+  { whole, billed }: ChargedKey,
+  here: ChargedKey['billed'][number],
+  claims: readonly Claim[],
+): VolumeShift | null {
+  const parts = billed.map((one) => {
+    const { segment, bands, movement } = one;
+    const payers = claims.filter(({ interval }) => intersect(interval, segment.interval) !== null);
+    const all = [bands, ...payers.flatMap(({ claimants }) => claimants.map((payer) => payer.bands))];
+    const lists = all.flatMap((list): PriceBands[] => {
+      const tiers = volumeTiers(list);
+      return tiers === null ? [] : [tiers];
+    });
+    return { one, quantity: movement.to.minus(movement.from), lists };
+  });
+  if (parts.every(({ lists }) => lists.length === 0)) return null;
+  const own = parts.find(({ one }) => one === here)?.quantity ?? ZERO;
+  return { whole, own, others: parts.filter(({ one, lists }) => one !== here && lists.length > 0) };
+}
+
+/** By how much `added` units in the segment of the slot raise its charge at most, never below 0. */
+export function ownIncrease({ whole, own }: VolumeShift, tiers: PriceBands, added: Decimal): Decimal {
+  return highestIncrease(tiers, whole, added, (position) => own.plus(position.minus(whole)), own);
+}
+
+/** By how much they raise the charges of the other segments at most. */
+export function otherIncreases({ whole, others }: VolumeShift, added: Decimal): Decimal {
+  return others.reduce(
+    (total, { quantity, lists }) =>
+      total.plus(
+        lists
+          .map((tiers) => highestIncrease(tiers, whole, added, () => quantity, quantity))
+          .reduce(maximum, ZERO),
+      ),
+    ZERO,
+  );
+}
+
+/**
+ * The highest charge while the whole quantity grows, because any part of what is held may become usage. Within a tier
+ * the charge never falls, so it is highest at the end of one, or at the end.
+ */
+function highestIncrease(
+  tiers: PriceBands,
+  whole: Decimal,
+  added: Decimal,
+  unitsAt: (position: Decimal) => Decimal,
+  before: Decimal,
+): Decimal {
+  const last = whole.plus(added);
+  const ends = tiers.flatMap(({ end }) => (end !== null && end.gt(whole) && end.lt(last) ? [end] : []));
+  const charged = before.times(bandAt(tiers, whole).price);
+  return [...ends, last]
+    .map((position) => unitsAt(position).times(bandAt(tiers, position).price).minus(charged))
+    .reduce(maximum, ZERO);
+}
