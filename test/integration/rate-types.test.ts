@@ -51,6 +51,7 @@ describe('a rate is returned as it was sent', () => {
     ['FLAT', 'usage', { price: 1.5 }, usd],
     ['FLAT at no price', 'usage', { rate_type: 'FLAT', price: 0 }, usd],
     ['TIERED', 'usage', { tiers }, usd],
+    ['TIERED for volumes', 'usage', { tiers, tiers_mode: 'volume' }, usd],
     ['FLAT of a subscription', 'seat', { rate_type: 'flat', price: 4000, billing_frequency: 'annual' }, usd],
     [
       'SUBSCRIPTION',
@@ -62,6 +63,7 @@ describe('a rate is returned as it was sent', () => {
     ['PERCENTAGE', 'support', { price: 0.05 }, {}],
     ['PERCENTAGE above one', 'support', { price: 1.5, minimum_config: { minimum: 10000 } }, {}],
     ['TIERED_PERCENTAGE', 'support', { tiers, minimum_config: { minimum: 0 } }, {}],
+    ['TIERED_PERCENTAGE for volumes', 'support', { tiers, tiers_mode: 'volume' }, {}],
   ])('%s', async (name, product, price, unit) => {
     const rate_type = name.split(' ')[0] ?? '';
     const rate_card_id = await newCard();
@@ -126,13 +128,13 @@ describe('a rate is returned as it was sent', () => {
       rate_type: 'FLAT',
       price: 3,
       credit_type_id: credits,
-      commit_rate: { rate_type: 'TIERED', tiers },
+      commit_rate: { rate_type: 'TIERED', tiers, tiers_mode: 'volume' },
     };
     expect((await api.post(ADD_RATE, body)).at('data')).toEqual({
       rate_type: 'FLAT',
       price: 3,
       credit_type: { id: credits, name: 'Credits' },
-      commit_rate: { rate_type: 'TIERED', tiers },
+      commit_rate: { rate_type: 'TIERED', tiers, tiers_mode: 'volume' },
     });
   });
 });
@@ -143,6 +145,8 @@ describe('a rate is refused with 400 that names the field, and nothing is stored
   const seat = { rate_type: 'FLAT', price: 1, billing_frequency: 'MONTHLY' };
 
   test.each<[string, string, object, RegExp]>([
+    ['a mode of tiers without tiers', 'usage', { ...flat, tiers_mode: 'volume' }, /^tiers_mode: is for TIERED and/],
+    ['an unknown mode of tiers', 'usage', { rate_type: 'TIERED', tiers, tiers_mode: 'bulk' }, /^tiers_mode: /],
     ['CUSTOM', 'usage', { rate_type: 'CUSTOM', custom_rate: {} }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'usage', { rate_type: 'CUSTOM' }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'support', { rate_type: 'custom', price: 1 }, /^rate_type: CUSTOM/],

@@ -12,7 +12,7 @@ import type { Override } from '../../src/core/terms/overrides.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { type BillingCase, billingCase } from './billing-cases.ts';
 import type { NaiveCompositeInput, NaiveFee } from './naive/composites.ts';
-import { fixed, HOURS, PERIOD, TAGS } from './rating-scenarios.ts';
+import { fixed, HOURS, PERIOD, TAGS, tiersMode } from './rating-scenarios.ts';
 
 export type CompositeCase = BillingCase & NaiveCompositeInput;
 
@@ -48,9 +48,11 @@ const percentageRate: fc.Arbitrary<PercentageRate> = fc.oneof(
       fc.array(fc.record({ size, price: hundredths(250) }), { minLength: 1, maxLength: 2 }),
       hundredths(250),
       minimum,
+      tiersMode,
     )
-    .map(([sized, price, least]) => ({
+    .map(([sized, price, least, mode]) => ({
       rateType: 'TIERED_PERCENTAGE' as const,
+      ...mode,
       tiers: [...sized, { size: null, price }],
       minimum: least,
     })),

@@ -11,7 +11,7 @@ import type { BookedBucket } from '../../src/rating/balances/balance-book.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import type { NaiveDrawdownInput, NaiveUsage } from './naive/claimed-counters.ts';
 import { allowedUnder, exclusions, override } from './override-cases.ts';
-import { fixed } from './rating-scenarios.ts';
+import { fixed, tiersMode } from './rating-scenarios.ts';
 
 export interface DrawdownCase extends NaiveDrawdownInput {
   readonly period: BilledPeriod;
@@ -72,9 +72,10 @@ export const price = fc.oneof(
 const usageRate: fc.Arbitrary<UsageRate> = fc.oneof(
   price.map((one) => ({ rateType: 'FLAT' as const, price: one })),
   fc
-    .tuple(fc.array(fc.record({ size, price }), { minLength: 1, maxLength: 2 }), price)
-    .map(([sized, last]) => ({
+    .tuple(fc.array(fc.record({ size, price }), { minLength: 1, maxLength: 2 }), price, tiersMode)
+    .map(([sized, last, mode]) => ({
       rateType: 'TIERED' as const,
+      ...mode,
       tiers: [...sized, { size: null, price: last }],
     })),
 );
@@ -120,7 +121,43 @@ export const drawdownCase: fc.Arbitrary<DrawdownCase> = fc
       segmentId: `segment-${index}`,
       name: `Balance ${index}`,
     })),
-  }));
+  }))
+  // Composites count hours, in which the naive drawdown does not show a price that falls later.
+  .map((given) => (given.composites.length === 0 ? given : graduated(given)));
+
+/** The same with graduated prices alone. */
+function graduated(given: DrawdownCase): DrawdownCase {
+  const plain = <Rate extends UsageRate | Override['overwriteRate'] | RateEntry['rate'] | null>(
+    rate: Rate,
+  ) => (rate === null || !('tiersMode' in rate) ? rate : { ...rate, tiersMode: undefined });
+  return {
+    ...given,
+    products: given.products.map((one) => ({
+      ...one,
+      rateEntries: one.rateEntries.map((entry) => ({
+        ...entry,
+        rate: plain(entry.rate),
+        commitRate: plain(entry.commitRate),
+      })),
+    })),
+    overrides: given.overrides.map((one) => ({
+      ...one,
+      tiersMode: undefined,
+      overwriteRate: one.overwriteRate && { ...one.overwriteRate, rate: plain(one.overwriteRate.rate) },
+    })),
+  };
+}
+
+/** Whether the price of some units may change after they were used. */
+export function hasVolumePrices({ products, overrides }: DrawdownCase): boolean {
+  const rates = products.flatMap(({ rateEntries }) =>
+    rateEntries.flatMap(({ rate, commitRate }) => [rate, commitRate]),
+  );
+  const ofOverrides = overrides.flatMap((one) => [one, one.overwriteRate?.rate ?? null]);
+  return [...rates, ...ofOverrides].some(
+    (one) => one !== null && 'tiersMode' in one && one.tiersMode === 'volume',
+  );
+}
 
 function pricedProduct(index: number): fc.Arbitrary<DrawdownCase['products'][number]> {
   const id = PRODUCT_IDS[index] ?? '';

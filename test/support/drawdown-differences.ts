@@ -1,6 +1,7 @@
 /** Where the rating engine and the naive one differ about who pays for what. */
 
-import type { DrawdownCase } from './drawdown-cases.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { type DrawdownCase, hasVolumePrices } from './drawdown-cases.ts';
 import { type ChargedLine, type DrawnCase, drawnInvoice, paidWindows } from './drawn-invoices.ts';
 import { type NaiveDrawdown, naiveDrawdown, type PaidHour } from './naive/drawdown.ts';
 import { type Fraction, fraction, isPositive, minus, NOTHING, negated, plus } from './naive/fractions.ts';
@@ -20,7 +21,9 @@ export function differencesBetween(
   expected: NaiveDrawdown,
   drawn: DrawnCase<ChargedLine>,
 ): string[] {
-  const hours = differences(expected.paid, paidWindows(drawn));
+  // The naive drawdown has the price in the end for each hour, and the engine what each hour added to the total.
+  const at = hasVolumePrices(given) ? () => 0 : (hour: Instant) => hour;
+  const hours = differences(expected.paid, paidWindows(drawn), at);
   const segments = given.buckets.flatMap(({ segmentId }): string[] => {
     const wanted = expected.deductions.get(segmentId) ?? NOTHING;
     const found = drawn.deductions.get(segmentId);
@@ -39,10 +42,14 @@ export function differencesBetween(
 }
 
 /** A sorted text for every line, payer and hour that differs. */
-function differences(expected: readonly PaidHour[], actual: readonly PaidHour[]): string[] {
+function differences(
+  expected: readonly PaidHour[],
+  actual: readonly PaidHour[],
+  windowOf: (at: Instant) => Instant,
+): string[] {
   const sums = new Map<string, { quantity: Fraction; total: Fraction; expected: Fraction }>();
   const add = ({ line, segmentId, creditTypeId, at, quantity, total }: PaidHour, isExpected: boolean) => {
-    const key = `${new Date(at).toISOString()} ${line} ${creditTypeId} by ${segmentId ?? 'the customer'}`;
+    const key = `${new Date(windowOf(at)).toISOString()} ${line} ${creditTypeId} by ${segmentId ?? 'the customer'}`;
     const sum = sums.get(key) ?? { quantity: NOTHING, total: NOTHING, expected: NOTHING };
     sums.set(key, {
       quantity: isExpected ? plus(sum.quantity, quantity) : minus(sum.quantity, quantity),

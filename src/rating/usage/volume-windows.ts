@@ -51,18 +51,21 @@ function priceSteps(
 ): PriceStep[] {
   const steps: PriceStep[] = [];
   const billed = { start: boundaries[0] ?? 0, end: boundaries.at(-1) ?? 0 };
-  for (const { interval, series, positionOf } of pieces) {
-    const within = intersect(interval, billed);
-    if (within === null) continue;
-    for (const { at, value } of series.steps) {
-      if (at <= within.start || at > within.end) continue;
-      const { price } = bandAt(tiers, positionOf(value));
-      const { end } = windowOf(boundaries, at);
-      if (steps.at(-1)?.end === end) steps.pop();
-      if (steps.at(-1)?.price !== price) steps.push({ end, price });
-    }
+  for (const { at, position } of pieces.flatMap((piece) => positionsIn(piece, billed))) {
+    const { price } = bandAt(tiers, position);
+    const { end } = windowOf(boundaries, at);
+    if (steps.at(-1)?.end === end) steps.pop();
+    if (steps.at(-1)?.price !== price) steps.push({ end, price });
   }
   return steps;
+}
+
+function positionsIn({ interval, series, positionOf }: CounterPiece, billed: Interval) {
+  const within = intersect(interval, billed);
+  if (within === null) return [];
+  return series.steps
+    .filter(({ at }) => at > within.start && at <= within.end)
+    .map(({ at, value }) => ({ at, position: positionOf(value) }));
 }
 
 function windowOf(boundaries: readonly Instant[], at: Instant): Interval {

@@ -77,14 +77,15 @@ export function usageCounters(
 ): Counter[] {
   return usage.map(({ pricing, presentation, values }) => {
     const groupValues = `${naivePairs(pricing)} ${naivePairs(presentation)}`;
+    const whole = ratio(values.at(-1) ?? 0, 100);
     let from = NOTHING;
     const hours = hoursOf(input.period).map((at, index): CounterHour => {
       const { tags, name } = versionAt(product, at);
       const who = { productId: product.id, productTags: tags, pricing, presentation };
-      const prices = pricesAt(input, rateEntries, who, at, null);
+      const prices = pricesAt(input, rateEntries, who, at, null, whole);
       const claimants = input.buckets.flatMap((bucket): Claimant[] => {
         if (prices === null || !isOpen(bucket, at) || !mayPay(bucket, who)) return [];
-        const own = pricesAt(input, rateEntries, who, at, bucket);
+        const own = pricesAt(input, rateEntries, who, at, bucket, whole);
         return own?.creditTypeId === bucket.creditTypeId ? [{ bucket, bands: own.bands }] : [];
       });
       const to = ratio(values[index] ?? 0, 100);
@@ -154,19 +155,19 @@ function percentageCounters(
     );
   });
   return [input.currency, ...input.worths.keys()].map((creditTypeId) => {
+    const inUnit = counted.filter((one) => one.creditTypeId === creditTypeId);
+    const whole = inUnit.reduce((sum, { amount }) => plus(sum, amount), NOTHING);
     let from = NOTHING;
     const hours = hoursOf(input.period).map((at): CounterHour => {
       const { tags, name } = versionAt(product, at);
       const who = { productId: product.id, productTags: tags, pricing: {}, presentation: {} };
-      const own = pricesAt(input, rateEntries, who, at, null);
+      const own = pricesAt(input, rateEntries, who, at, null, whole);
       const claimants = input.buckets.flatMap((bucket): Claimant[] => {
         if (bucket.creditTypeId !== creditTypeId || !isOpen(bucket, at) || !mayPay(bucket, who)) return [];
-        const prices = own === null ? null : pricesAt(input, rateEntries, who, at, bucket);
+        const prices = own === null ? null : pricesAt(input, rateEntries, who, at, bucket, whole);
         return prices === null ? [] : [{ bucket, bands: prices.bands }];
       });
-      const to = counted
-        .filter((one) => one.at === at && one.creditTypeId === creditTypeId)
-        .reduce((sum, { amount }) => plus(sum, amount), from);
+      const to = inUnit.filter((one) => one.at === at).reduce((sum, { amount }) => plus(sum, amount), from);
       const prices = own === null ? null : { ...own, creditTypeId };
       const hour = { at, from, to, prices, claimants, name };
       from = to;

@@ -8,7 +8,7 @@ import { HOUR_MS, type Instant } from '../../../src/core/time.ts';
 import type { Charge } from './charges.ts';
 import { hundredths } from './numbers.ts';
 import { type NaiveSubject, naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
-import { boundsOf, naiveListPrice, naiveRateAt, versionAt } from './rates.ts';
+import { boundsOf, type NaivePrice, naiveListPrice, naiveRateAt, versionAt } from './rates.ts';
 import type { NaiveInput } from './rating.ts';
 
 export interface NaiveCompositeInput extends NaiveInput {
@@ -72,6 +72,7 @@ export function naiveCompositeCharges(
   const found: NaiveCompositeCharge[] = [];
   const free = freeProducts(charges);
   const positions = new Map<string, bigint>();
+  const volumes: VolumeBase[] = [];
   for (let at = input.period.start; at < input.period.end; at += HOUR_MS) {
     const usage = charges.flatMap((one): Spent[] =>
       one.at === at && one.creditTypeId !== null
@@ -93,7 +94,7 @@ export function naiveCompositeCharges(
         if (!isCounted(version, other.product.id, versionAt(other.product, at).tags)) continue;
         spent.push(...chargesOf(other).map((charge) => ({ ...charge, amount: charge.total })));
       }
-      const own = chargeHour(input, one, at, spent, positions);
+      const own = chargeHour(input, one, at, spent, positions, volumes);
       found.push(...own);
       if (at === lastChargedHour(input, one)) {
         const minimum = minimumOf(input, one, at, found, charges, free);
@@ -105,6 +106,9 @@ export function naiveCompositeCharges(
     };
     for (const one of input.composites) chargesOf(one);
   }
+  // Lines show the tier that the whole base reached.
+  for (const { key, quote, charges: own } of volumes)
+    for (const charge of own) charge.level = quote(positions.get(key) ?? 0n).level;
   return found;
 }
 
@@ -114,6 +118,7 @@ function chargeHour(
   at: Instant,
   spent: readonly Spent[],
   positions: Map<string, bigint>,
+  volumes: VolumeBase[],
 ): NaiveCompositeCharge[] {
   const own: NaiveCompositeCharge[] = [];
   for (const creditTypeId of new Set(spent.map((one) => one.creditTypeId))) {
@@ -122,6 +127,24 @@ function chargeHour(
     let to = from;
     for (const one of spent) if (one.creditTypeId === creditTypeId) to += one.amount;
     positions.set(key, to);
+    const quote = quoteAt(input, product, rateEntries, at);
+    const isVolume = quote?.(to)?.isVolume === true;
+    if (quote !== null && isVolume) {
+      volumes.push({ key, quote, quantity: to - from, total: 0n, charges: [] });
+    }
+    for (const part of volumes) {
+      if (part.key !== key || to === from) continue;
+      const total = (part.quantity * BigInt(part.quote(to).price)) / 10_000n;
+      const quantity = part.charges.length === 0 ? part.quantity : 0n;
+      const charge = {
+        ...{ productId: product.id, creditTypeId, at, level: 0 },
+        ...{ quantity, total: total - part.total },
+      };
+      part.total = total;
+      part.charges.push(charge);
+      own.push(charge);
+    }
+    if (isVolume) continue;
     const before = owedUntil(input, product, rateEntries, at, from);
     const after = owedUntil(input, product, rateEntries, at, to);
     if (before === null || after === null) continue;
@@ -136,6 +159,40 @@ function chargeHour(
     }
   }
   return own;
+}
+
+/** A part of a base at volume percentages, with what it was charged so far. */
+interface VolumeBase {
+  readonly key: string;
+  readonly quote: (amount: bigint) => NaivePrice;
+  readonly quantity: bigint;
+  total: bigint;
+  readonly charges: { level: number }[];
+}
+
+/** The percentage of an hour if the whole base is so much; null where nothing is charged. */
+function quoteAt(
+  { overrides, prioritization }: NaiveCompositeInput,
+  product: CompositeProduct,
+  rateEntries: readonly RateEntry[],
+  at: Instant,
+): ((amount: bigint) => NaivePrice) | null {
+  const who = subjectOf(product, at);
+  const list = naiveRateAt(rateEntries, {}, at);
+  const applicable = naiveApplicable(overrides, who, at);
+  if (!naiveEntitlement(applicable, list?.entitled ?? true)) return null;
+  const priceOf = (unit: number) =>
+    naiveOverriddenPrice(applicable, prioritization === 'EXPLICIT', who, list?.rate ?? null, unit) ??
+    (list === null ? null : naiveListPrice(list.rate, unit));
+  const first = priceOf(1);
+  if (first === null) return null;
+  return (amount) => priceOf(unitOf(amount)) ?? first;
+}
+
+/** The number of the last hundredth of an amount, of which a part counts as a whole one. */
+function unitOf(amount: bigint): number {
+  const whole = amount / FROM_HUNDREDTHS;
+  return Number(amount > whole * FROM_HUNDREDTHS ? whole + 1n : whole);
 }
 
 /** By tier, what the rate of the hour asks for an amount from 0 on; null where nothing is charged. */

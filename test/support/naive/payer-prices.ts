@@ -5,7 +5,7 @@ import type { Rate, RateEntry } from '../../../src/core/catalogue.ts';
 import type { Override } from '../../../src/core/terms/overrides.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { BookedBucket } from '../../../src/rating/balances/balance-book.ts';
-import { type Fraction, fraction, fractionText, larger, less, ratio, smaller } from './fractions.ts';
+import { type Fraction, fraction, fractionText, larger, less, NOTHING, ratio, smaller } from './fractions.ts';
 import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
 import { boundsOf, naiveListPrice, naiveRateAt } from './rates.ts';
 
@@ -15,6 +15,8 @@ export interface Band {
   readonly upper: Fraction | null;
   readonly price: Fraction;
   readonly level: number;
+  /** The tiers among which a whole quantity chose it, as text. */
+  readonly among?: string;
 }
 
 export interface NaivePrices {
@@ -41,13 +43,17 @@ interface Subject {
   readonly billingFrequency?: string;
 }
 
-/** Null where nothing is charged: without a price, or not entitled. */
+/**
+ * Null where nothing is charged: without a price, or not entitled. `whole`: the quantity of the counter in the end, which
+ * decides the tier of volume prices.
+ */
 export function pricesAt(
   { overrides, prioritization, currency }: Terms,
   rateEntries: readonly RateEntry[],
   { productId, productTags, pricing, presentation, billingFrequency }: Subject,
   at: Instant,
   bucket: BookedBucket | null,
+  whole: Fraction,
 ): NaivePrices | null {
   const entry = naiveRateAt(rateEntries, pricing, at);
   const commitRate = bucket?.rateType === 'COMMIT_RATE' ? (entry?.commitRate ?? null) : null;
@@ -71,11 +77,13 @@ export function pricesAt(
   const starts = [...new Set([0, ...tierLists.flatMap(boundsOf)])].sort((a, b) => a - b);
   const bands: { lower: Fraction; upper: Fraction | null; price: Fraction; level: number }[] = [];
   let creditTypeId = entry?.creditTypeId ?? currency;
+  let isVolume = false;
   for (const start of starts) {
     const overridden = naiveOverriddenPrice(applicable, isExplicit, who, list, start + 1);
     const found = overridden ?? (list === null ? null : naiveListPrice(list, start + 1));
     if (found === null) return null;
     creditTypeId = overridden?.creditTypeId ?? creditTypeId;
+    isVolume = found.isVolume;
     const price = ratio(found.price, 10_000);
     const before = bands.at(-1);
     if (before?.level === found.level && before.price.over * price.under === price.over * before.price.under)
@@ -84,7 +92,12 @@ export function pricesAt(
     bands.push({ lower: ratio(start, 100), upper: null, price, level: found.level });
   }
   const card = JSON.stringify(entry?.rate ?? null);
-  return { creditTypeId, bands, card, minimum: minimumOf(applicable, entry?.rate ?? null) };
+  const minimum = minimumOf(applicable, entry?.rate ?? null);
+  if (!isVolume) return { creditTypeId, bands, card, minimum };
+  const among = bands.map(bandText).join();
+  const reached = bands.find(({ upper }) => upper === null || !less(upper, whole));
+  if (reached === undefined) throw new Error('the last band has no end');
+  return { creditTypeId, bands: [{ ...reached, lower: NOTHING, upper: null, among }], card, minimum };
 }
 
 /** The minimum of the percentages of the last OVERWRITE, else of the card. */
@@ -111,6 +124,6 @@ export function pricesText(prices: NaivePrices | null): string {
 }
 
 /** The text of a band, without its end, which the next one begins. */
-export function bandText({ lower, price, level }: Band): string {
-  return `${fractionText(lower)} ${fractionText(price)} ${level}`;
+export function bandText({ lower, price, level, among }: Band): string {
+  return `${fractionText(lower)} ${fractionText(price)} ${level} ${among ?? ''}`;
 }

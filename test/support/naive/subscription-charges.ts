@@ -71,7 +71,8 @@ export function subscriptionCounters(
   };
   return chargesUntil(subscription, now).flatMap((charge): Counter[] => {
     const price = (bucket: Claimant['bucket'] | null) => {
-      const full = pricesAt(input, rateEntries, who, charge.periodStart, bucket);
+      const units = ratio(charge.level + charge.units, 1);
+      const full = pricesAt(input, rateEntries, who, charge.periodStart, bucket, units);
       return full === null ? null : prorated(full, charge);
     };
     const prices = price(null);
