@@ -66,7 +66,7 @@ export interface Tier {
   readonly price: Decimal;
 }
 
-/** Graduated: each unit has the price of its own tier. Volume: all units have that of the tier the whole reaches. */
+/** Graduated: each unit has the price of its tier. Volume: all units have that of the tier the whole reaches. */
 export const TIERS_MODES = ['graduated', 'volume'] as const;
 export type TiersMode = (typeof TIERS_MODES)[number];
 

@@ -8,6 +8,7 @@ import { HOUR_MS, type Interval } from '../../src/core/time.ts';
 import { invoiceTotal } from '../../src/rating/invoices/breakdown.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
+import { graduated } from '../support/graduated.ts';
 import { naiveMeter } from '../support/naive/series.ts';
 import { rateCase } from '../support/rated-charges.ts';
 import { fixed, HOURS, PERIOD } from '../support/rating-scenarios.ts';
@@ -218,7 +219,8 @@ const cutHour = fc.integer({ min: 1, max: HOURS - 1 });
 test('a billing period on two invoices has the hours of one, tiers included', () => {
   fc.assert(
     fc.property(compositeCase, cutHour, (drawn, hour) => {
-      const given = withoutMinimums(countedByHour(drawn));
+      // With volume prices the second invoice charges its units at the tier that both reach.
+      const given = withoutMinimums(countedByHour(graduated(drawn)));
       const whole = lines(given).filter(isComposite);
       expect(hoursOf(onTwoInvoices(given, hour))).toEqual(hoursOf(whole));
     }),
@@ -235,7 +237,7 @@ test('a billing period on two invoices has one minimum', () => {
       fc.integer({ min: 0, max: 9_000 }),
       (drawn, hour, price, least) => {
         const rate = { rateType: 'PERCENTAGE' as const, price, minimum: decimal(fixed(least, 2)) };
-        const given = onlyComposite(countedByHour(drawn), rate);
+        const given = onlyComposite(countedByHour(graduated(drawn)), rate);
         const totalOf = (rated: readonly UsageLine[]) => sum(rated.map(({ total }) => total)).toString();
         expect(totalOf(onTwoInvoices(given, hour))).toBe(totalOf(lines(given).filter(isComposite)));
       },

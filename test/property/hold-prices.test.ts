@@ -161,7 +161,7 @@ test('a hold costs what its event makes the invoice larger, and settling it answ
         }
         if (isVolume) {
           // An event may change the price of all units: a hold is never less than the increase, and never below 0.
-          if (!isRepeated) expect(held.gte(after.minus(before))).toBe(true);
+          if (!isRepeated && isExact) expect(held.gte(after.minus(before))).toBe(true);
           expect(held.gte(decimal('0'))).toBe(true);
         } else if (used === 'as held' && !isRepeated && isExact) {
           expect(held.toFixed()).toBe(after.minus(before).toFixed());

@@ -9,6 +9,7 @@ import type { Override } from '../../src/core/terms/overrides.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { BookedBucket } from '../../src/rating/balances/balance-book.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
+import { graduated } from './graduated.ts';
 import type { NaiveDrawdownInput, NaiveUsage } from './naive/claimed-counters.ts';
 import { allowedUnder, exclusions, override } from './override-cases.ts';
 import { fixed, tiersMode } from './rating-scenarios.ts';
@@ -124,29 +125,6 @@ export const drawdownCase: fc.Arbitrary<DrawdownCase> = fc
   }))
   // Composites count hours, in which the naive drawdown does not show a price that falls later.
   .map((given) => (given.composites.length === 0 ? given : graduated(given)));
-
-/** The same with graduated prices alone. */
-function graduated(given: DrawdownCase): DrawdownCase {
-  const plain = <Rate extends UsageRate | Override['overwriteRate'] | RateEntry['rate'] | null>(
-    rate: Rate,
-  ) => (rate === null || !('tiersMode' in rate) ? rate : { ...rate, tiersMode: undefined });
-  return {
-    ...given,
-    products: given.products.map((one) => ({
-      ...one,
-      rateEntries: one.rateEntries.map((entry) => ({
-        ...entry,
-        rate: plain(entry.rate),
-        commitRate: plain(entry.commitRate),
-      })),
-    })),
-    overrides: given.overrides.map((one) => ({
-      ...one,
-      tiersMode: undefined,
-      overwriteRate: one.overwriteRate && { ...one.overwriteRate, rate: plain(one.overwriteRate.rate) },
-    })),
-  };
-}
 
 /** Whether the price of some units may change after they were used. */
 export function hasVolumePrices({ products, overrides }: DrawdownCase): boolean {

@@ -158,7 +158,7 @@ function spansOf({ spans }: ChargedComposite, { billed }: LinesContext): Percent
 }
 
 /** The whole base of a counter. */
-export function baseOf({ interval, series }: CounterPiece): Decimal {
+function baseOf({ interval, series }: CounterPiece): Decimal {
   return cumulativeAt(series, interval.end);
 }
 

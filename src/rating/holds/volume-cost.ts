@@ -1,5 +1,5 @@
 /**
- * What usage at volume prices adds to an invoice at most (docs/explanation/holds.md, "What an event costs"). It may
+ * The most that usage at volume prices can add to an invoice (docs/explanation/holds.md, "What an event costs"). It may
  * move the whole quantity to another tier, which changes the price of all units before it. Pure.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
@@ -14,7 +14,7 @@ interface VolumePart {
   readonly lists: readonly PriceBands[];
 }
 
-/** What usage in a slot changes besides its own units. */
+/** The units whose price usage in a slot changes. */
 export interface VolumeShift {
   /** The whole quantity before the usage. */
   readonly whole: Decimal;

@@ -154,7 +154,7 @@ function chargesOfHour(
   return tallies.map((tally) => ({ ...line, ...tally }));
 }
 
-/** What each hour adds to the price of all units until then; in the end they are all in the tier of the last one. */
+/** The growth in each hour of the price of all units until then; in the end they are all in the tier of the last one. */
 function volumeCharges({ position: whole, moves, volumes }: Counter): Charge[] {
   return volumes.flatMap(({ line, at: used, quantity, quote }) => {
     const { level, creditTypeId } = quote(whole);

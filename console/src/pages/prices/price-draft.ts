@@ -13,6 +13,7 @@ export interface DraftRate {
   readonly unit?: string;
   readonly price?: string;
   readonly tiers?: readonly DraftTier[];
+  readonly tiersMode?: Schemas['Rate']['tiers_mode'];
   readonly quantity?: string;
   readonly isProrated?: boolean;
   readonly minimum?: string;
@@ -21,6 +22,7 @@ export interface DraftRate {
     readonly type: Schemas['CommitRate']['rate_type'];
     readonly price?: string;
     readonly tiers?: readonly DraftTier[];
+    readonly tiersMode?: Schemas['CommitRate']['tiers_mode'];
   };
 }
 
@@ -72,6 +74,7 @@ export function draftOfSegment(segment: Schemas['RateSegment']): DraftRate {
     ...(rate.credit_type === undefined ? {} : { unit: rate.credit_type.id }),
     ...(rate.price === undefined ? {} : { price: rate.price }),
     ...(rate.tiers === undefined ? {} : { tiers: rate.tiers.map(tierOf) }),
+    ...(rate.tiers_mode === undefined ? {} : { tiersMode: rate.tiers_mode }),
     ...(rate.quantity === undefined ? {} : { quantity: rate.quantity }),
     ...(rate.is_prorated === undefined ? {} : { isProrated: rate.is_prorated }),
     ...(rate.minimum_config === undefined ? {} : { minimum: rate.minimum_config.minimum }),
@@ -79,11 +82,12 @@ export function draftOfSegment(segment: Schemas['RateSegment']): DraftRate {
   };
 }
 
-function commitOf({ rate_type: type, price, tiers }: Schemas['CommitRate']) {
+function commitOf({ rate_type: type, price, tiers, tiers_mode: tiersMode }: Schemas['CommitRate']) {
   return {
     type,
     ...(price === undefined ? {} : { price: price as string }),
     ...(tiers === undefined ? {} : { tiers: tiers.map(tierOf) }),
+    ...(tiersMode === undefined ? {} : { tiersMode }),
   };
 }
 
@@ -98,6 +102,7 @@ export function rateOfDraft(draft: DraftRate, unit: Schemas['CreditType'] | unde
     rate_type: type,
     ...(price === undefined ? {} : { price: price as Exact }),
     ...(tiers === undefined ? {} : { tiers: tiers as readonly Schemas['Tier'][] }),
+    ...(draft.tiersMode === undefined ? {} : { tiers_mode: draft.tiersMode }),
     ...(unit === undefined ? {} : { credit_type: unit }),
     ...(draft.quantity === undefined ? {} : { quantity: draft.quantity as Exact }),
   };
@@ -115,6 +120,7 @@ export function sentRate(draft: DraftRate, startingAt: string): Schemas['RateInp
     ...(draft.frequency === undefined ? {} : { billing_frequency: draft.frequency }),
     ...(price === undefined ? {} : { price: numberOf(price) }),
     ...(tiers === undefined ? {} : { tiers: tiers.map(sentTier) }),
+    ...(draft.tiersMode === undefined ? {} : { tiers_mode: draft.tiersMode }),
     ...(draft.unit === undefined || isPercentageType(type) ? {} : { credit_type_id: draft.unit }),
     ...(draft.quantity === undefined ? {} : { quantity: numberOf(draft.quantity) }),
     ...(draft.isProrated === undefined ? {} : { is_prorated: draft.isProrated }),
@@ -127,11 +133,12 @@ function sentTier({ size, price }: DraftTier) {
   return { price: numberOf(price), ...(size === undefined ? {} : { size: numberOf(size) }) };
 }
 
-function sentCommit({ type, price, tiers }: NonNullable<DraftRate['commit']>) {
+function sentCommit({ type, price, tiers, tiersMode }: NonNullable<DraftRate['commit']>) {
   return {
     rate_type: type,
     ...(price === undefined ? {} : { price: numberOf(price) }),
     ...(tiers === undefined ? {} : { tiers: tiers.map(sentTier) }),
+    ...(tiersMode === undefined ? {} : { tiers_mode: tiersMode }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface EditedRate {
   readonly type: RateType;
   /** One for a rate without tiers. */
   readonly tiers: readonly EditedTier[];
+  /** The mode of the tiers, unchanged. */
+  readonly tiersMode?: DraftRate['tiersMode'];
   readonly minimum: string;
   readonly quantity: string;
   /** The id of the unit of the price. */
@@ -62,6 +64,7 @@ export function editedOf(rate: DraftRate, { unit, fiat }: EditUnits): EditedRate
   return {
     type: rate.type,
     tiers: tiers.map(({ size = '', price }) => ({ size, price: shown(price) })),
+    ...(rate.tiersMode === undefined ? {} : { tiersMode: rate.tiersMode }),
     minimum: rate.minimum === undefined ? '' : shownAmount(rate.minimum as Exact, fiat),
     quantity: rate.quantity ?? '',
     unit: id,
@@ -138,7 +141,10 @@ export function rateOf(
     type,
     ...(isShare ? {} : { unit: edited.unit }),
     ...(hasTiers(type)
-      ? { tiers: texts.map((price, at) => tierAt(sizes, at, last, price)) }
+      ? {
+          tiers: texts.map((price, at) => tierAt(sizes, at, last, price)),
+          ...(edited.tiersMode === undefined ? {} : { tiersMode: edited.tiersMode }),
+        }
       : { price: texts[0] ?? '0' }),
     ...(minimum === undefined ? {} : { minimum: minimum.toFixed() }),
     ...(quantity === undefined ? {} : { quantity: quantity.toFixed() }),

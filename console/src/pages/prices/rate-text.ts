@@ -31,11 +31,10 @@ export function rateParts(rate: Rate): RatePart[] {
   });
 }
 
-/** `$0.03`, `$0.03 up to 1,000, then $0.02`, `10 %`. */
+/** `$0.03`, `$0.03 up to 1,000, then $0.02`, `all units: $0.03 up to 1,000, above $0.02`, `10 %`. */
 export function rateText(rate: Rate): string {
-  return rateParts(rate)
-    .map(({ price, upTo }) => (upTo === null ? price : `${price} up to ${upTo}`))
-    .join(', then ');
+  const parts = rateParts(rate).map(({ price, upTo }) => (upTo === null ? price : `${price} up to ${upTo}`));
+  return rate.tiers_mode === 'volume' ? `all units: ${parts.join(', above ')}` : parts.join(', then ');
 }
 
 /** `model large, region eu` */

@@ -38,11 +38,12 @@ const priceInput = {
     .nullish()
     .meta({ description: 'Per unit; of a PERCENTAGE rate a fraction, 0.05 for 5 %.' }),
   tiers: z.array(tierInput).nullish(),
-  tiers_mode: enumIn(TIERS_MODES)
+  tiers_mode: z
+    .enum(TIERS_MODES)
     .nullish()
     .meta({
       description:
-        'graduated (default): each unit has the price of its own tier. volume: all units of the billing period have ' +
+        'graduated (default): each unit has the price of its tier. volume: all units of the billing period have ' +
         'the price of the tier that they reach together.',
     }),
   minimum_config: minimumInput

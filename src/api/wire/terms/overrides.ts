@@ -53,7 +53,7 @@ const STORED_RATE_TYPES = ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION', 'TIERED', 'TIER
 const tiersMode = described(
   'graduated (default), or volume: the tier that the whole quantity of the billing period reaches sets the price ' +
     'of all units.',
-  optional(oneOf(TIERS_MODES)),
+  optional(kind(z.enum(TIERS_MODES), z.enum(TIERS_MODES))),
 );
 
 const rateFields = {
