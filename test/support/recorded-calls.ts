@@ -27,6 +27,7 @@ export async function recordedCall(...args: readonly string[]): Promise<Recorded
     backfill: record('backfill'),
     reconcile: record('reconcile'),
     sql: record('sql'),
+    exportPrices: record('exportPrices'),
     catalogue: record('catalogue'),
     acceptLoss: record('acceptLoss'),
     strayData: record('strayData'),

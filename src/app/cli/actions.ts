@@ -8,6 +8,7 @@ import { commandConfig } from '../commands/command-config.ts';
 import type { DoctorOptions } from '../commands/doctor/doctor-command.ts';
 import type { MoveOptions } from '../commands/move/options.ts';
 import type { ReconcileOptions } from '../commands/reconcile/options.ts';
+import type { ServiceArguments } from '../commands/running-service.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
 import { EXIT, failingWith } from '../failures/command-failure.ts';
@@ -20,6 +21,7 @@ export interface Actions {
   backfill(options: BackfillOptions): Promise<number>;
   reconcile(options: ReconcileOptions): Promise<number>;
   sql(options: SqlOptions): Promise<number>;
+  exportPrices(given: ServiceArguments): Promise<number>;
   catalogue(call: CatalogueImport): Promise<number>;
   acceptLoss(names: readonly string[]): Promise<number>;
   strayData(names: readonly string[]): Promise<number>;
@@ -40,6 +42,8 @@ export const ACTIONS: Actions = {
     ),
   sql: (options) =>
     withSettings(async () => (await import('../commands/sql/sql-command.ts')).sqlCommand(options)),
+  exportPrices: (given) =>
+    withSettings(async () => (await import('../commands/prices/export-command.ts')).exportCommand(given)),
   token: (call) =>
     printed(async (config) => {
       const { databaseOfService, tokenCommand } = await import('../commands/token-command.ts');

@@ -10,6 +10,7 @@ import { defineDemo } from './demo.ts';
 import { defineDoctor } from './doctor.ts';
 import { defineAcceptLoss, defineCatalogue, defineStrayData } from './maintenance.ts';
 import { defineMove } from './move.ts';
+import { defineExport } from './prices.ts';
 import { defineReconcile } from './reconcile.ts';
 import type { Run } from './run.ts';
 import { defineSql } from './sql.ts';
@@ -88,6 +89,7 @@ export function createProgram(
   defineBackfill(program, run(actions.backfill));
   defineReconcile(program, run(actions.reconcile), Date.now);
   defineSql(program, run(actions.sql));
+  defineExport(program, run(actions.exportPrices));
   defineCatalogue(program, run(actions.catalogue));
   defineAcceptLoss(program, run(actions.acceptLoss));
   defineStrayData(program, run(actions.strayData));

@@ -40,16 +40,32 @@ async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<Omit<Run
 
 /** The answer to a POST. Throws `CommandFailure` without an answer, or if the status is not 200. */
 export async function ask(
-  { url, token, tokenFrom }: RunningService,
+  service: RunningService,
   path: string,
   body: unknown,
   { accept = 'application/json' }: { readonly accept?: string } = {},
 ): Promise<Response> {
-  const request = {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept },
-    body: JSON.stringify(body),
-  };
+  const headers = { 'content-type': 'application/json', accept };
+  return sent(service, path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** The answer to a GET. Throws like `ask`. */
+export async function askFor(service: RunningService, path: string): Promise<Response> {
+  return sent(service, path, { method: 'GET', headers: { accept: 'application/json' } });
+}
+
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function sent(
+  { url, token, tokenFrom }: RunningService,
+  path: string,
+  { headers, ...rest }: Sent,
+): Promise<Response> {
+  const request = { ...rest, headers: { ...headers, authorization: `Bearer ${token}` } };
   const answer = await fetch(new URL(path, url), request).catch((error: unknown) => {
     const { cause } = error instanceof Error ? error : { cause: error };
     throw new CommandFailure(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);

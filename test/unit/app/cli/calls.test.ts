@@ -140,6 +140,7 @@ const WRONG: readonly (readonly [args: readonly string[], said: string])[] = [
   [['token', 'revoke'], "missing required argument 'id'"],
   [['token', 'revoke', 'x', '--name', 'x'], "unknown option '--name'"],
   [['token', 'list', 'all'], 'too many arguments'],
+  [['export', 'prices.yaml'], 'too many arguments'],
   [['sql'], "missing required argument 'query'"],
   [['sql', 'SELECT', '1'], 'too many arguments'],
   [['sql', 'SELECT 1', '--output', 'x.xlsx'], 'It must end in .csv, .json or .parquet'],

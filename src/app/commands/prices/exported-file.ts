@@ -1,0 +1,128 @@
+/**
+ * The file of a catalogue (docs/how-to/prices-as-code.md): every object has a key, and refers to others by theirs. It
+ * has no ids, so the same file describes the same prices in any installation. Pure.
+ */
+import { stringify } from 'yaml';
+import { JsonNumber } from '../../../api/base/json.ts';
+import { keysOf } from './keys.ts';
+import type { LiveCatalogue, LiveRate, ProductTerms } from './live-catalogue.ts';
+
+/** Objects are sorted by key, rates by product, values and time, so that equal catalogues give equal files. */
+export function exportedFile(live: LiveCatalogue): string {
+  const metrics = keysOf(live.metrics);
+  const products = keysOf(live.products.map((one) => ({ ...one, name: one.current.name })));
+  const cards = keysOf(live.cards);
+  const keys = { metrics, products };
+  const file = {
+    pricing_units: byText(
+      live.units.filter(({ is_currency: isCurrency }) => !isCurrency),
+      ({ name }) => name,
+    ).map(({ name }) => ({ name })),
+    custom_field_keys: byText(live.fieldKeys, ({ entity, key }) => `${entity} ${key}`),
+    metrics: byText(
+      live.metrics.map(({ id, custom_fields, ...terms }) => ({
+        key: keyIn(metrics, id),
+        ...terms,
+        ...fieldsOf(custom_fields),
+      })),
+      ({ key }) => key,
+    ),
+    products: byText(
+      live.products.map(({ id, type, initial, updates, custom_fields }) => ({
+        key: keyIn(products, id),
+        type,
+        ...termsOf(initial, keys),
+        ...(updates.length === 0 ? {} : { updates: updates.map((update) => termsOf(update, keys)) }),
+        ...fieldsOf(custom_fields),
+      })),
+      ({ key }) => key,
+    ),
+    rate_cards: byText(
+      live.cards.map((card) => cardOf(card, keyIn(cards, card.id), keys)),
+      ({ key }) => key,
+    ),
+  };
+  return stringify(plain(file), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+interface Keys {
+  readonly metrics: ReadonlyMap<string, string>;
+  readonly products: ReadonlyMap<string, string>;
+}
+
+/** An object that is archived has no key; its id stays, so that the reference is not lost. */
+function keyIn(keys: ReadonlyMap<string, string>, id: string): string {
+  return keys.get(id) ?? id;
+}
+
+function termsOf(
+  { billable_metric_id: metric, composite_product_ids: counted, ...terms }: ProductTerms,
+  { metrics, products }: Keys,
+) {
+  return {
+    ...terms,
+    ...(metric === undefined ? {} : { billable_metric: keyIn(metrics, metric) }),
+    ...(counted === undefined ? {} : { composite_products: counted.map((id) => keyIn(products, id)) }),
+  };
+}
+
+function cardOf(card: LiveCatalogue['cards'][number], key: string, { products }: Keys) {
+  const { name, description, fiat_credit_type: currency, custom_fields } = card;
+  const { credit_type_conversions: conversions = [], aliases = [] } = card;
+  return {
+    ...{ key, name },
+    ...(description === undefined ? {} : { description }),
+    currency: currency.name,
+    ...(conversions.length === 0
+      ? {}
+      : {
+          conversions: conversions.map(({ custom_credit_type: unit, fiat_per_custom_credit }) => ({
+            unit: unit.name,
+            fiat_per_custom_credit,
+          })),
+        }),
+    ...(aliases.length === 0 ? {} : { aliases }),
+    ...fieldsOf(custom_fields),
+    rates: byText(
+      card.rates.map((rate) => rateOf(rate, keyIn(products, rate.product_id), currency.name)),
+      ({ product, pricing_group_values: values, billing_frequency: frequency, starting_at: start }) =>
+        JSON.stringify([product, Object.entries(values ?? {}).sort(), frequency ?? '', start]),
+    ),
+  };
+}
+
+function rateOf(from: LiveRate, product: string, currency: string) {
+  const { pricing_group_values, billing_frequency, starting_at, ending_before, entitled, commit_rate } = from;
+  const { credit_type: unit, ...price } = from.rate;
+  return {
+    product,
+    ...(pricing_group_values === undefined ? {} : { pricing_group_values }),
+    ...(billing_frequency === undefined ? {} : { billing_frequency }),
+    starting_at,
+    ...(ending_before === undefined ? {} : { ending_before }),
+    ...(entitled ? {} : { entitled }),
+    ...price,
+    ...(unit === undefined || unit.name === currency ? {} : { unit: unit.name }),
+    ...(commit_rate === undefined ? {} : { commit_rate }),
+  };
+}
+
+function fieldsOf(fields: Readonly<Record<string, string>>) {
+  const { key: _, ...others } = fields;
+  return Object.keys(others).length === 0 ? {} : { custom_fields: others };
+}
+
+function byText<Item>(items: readonly Item[], textOf: (item: Item) => string): Item[] {
+  const texts = new Map(items.map((item) => [item, textOf(item)]));
+  return items.toSorted((a, b) => ((texts.get(a) ?? '') < (texts.get(b) ?? '') ? -1 : 1));
+}
+
+/** Numbers with more digits than a double keeps become text, which loses none. */
+function plain(value: unknown): unknown {
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, plain(member)]])),
+  );
+}
