@@ -6,7 +6,7 @@ import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { intersect } from '../../core/time.ts';
 import type { Claim } from '../balances/draw-down.ts';
 import type { ChargedKey } from '../invoices/charged-keys.ts';
-import { bandAt, type PriceBands } from '../rates/tiers.ts';
+import { type PriceBands, walkBands } from '../rates/tiers.ts';
 
 /** The charged units of a segment of the counter with volume prices: one list of tiers for each possible payer. */
 interface VolumePart {
@@ -52,37 +52,35 @@ export function volumeShift(
 
 /** By how much `added` units in the segment of the slot raise its charge at most, never below 0. */
 export function ownIncrease({ whole, own }: VolumeShift, tiers: PriceBands, added: Decimal): Decimal {
-  return highestIncrease(tiers, whole, added, (position) => own.plus(position.minus(whole)), own);
+  const last = whole.plus(added);
+  const units = walkBands(tiers, whole, last).reduce((total, { amount }) => total.plus(amount), ZERO);
+  return units.plus(risesBetween(tiers, whole, last, (bound) => own.plus(bound.minus(whole))));
 }
 
 /** By how much they raise the charges of the other segments at most. */
 export function otherIncreases({ whole, others }: VolumeShift, added: Decimal): Decimal {
-  return others.reduce(
-    (total, { quantity, lists }) =>
-      total.plus(
-        lists
-          .map((tiers) => highestIncrease(tiers, whole, added, () => quantity, quantity))
-          .reduce(maximum, ZERO),
-      ),
-    ZERO,
-  );
+  const last = whole.plus(added);
+  return others.reduce((total, { quantity, lists }) => {
+    const rises = lists.map((tiers) => risesBetween(tiers, whole, last, () => quantity));
+    return total.plus(rises.reduce(maximum, ZERO));
+  }, ZERO);
 }
 
 /**
- * The highest charge while the whole quantity grows, because any part of what is held may become usage. Within a tier
- * the charge never falls, so it is highest at the end of one, or at the end.
+ * What units that were charged before cost more where the whole quantity enters dearer tiers. Cheaper tiers are left
+ * out: any part of what is held may become usage, and later usage must not count on what earlier usage saves.
  */
-function highestIncrease(
+function risesBetween(
   tiers: PriceBands,
   whole: Decimal,
-  added: Decimal,
-  unitsAt: (position: Decimal) => Decimal,
-  before: Decimal,
+  last: Decimal,
+  unitsAt: (bound: Decimal) => Decimal,
 ): Decimal {
-  const last = whole.plus(added);
-  const ends = tiers.flatMap(({ end }) => (end !== null && end.gt(whole) && end.lt(last) ? [end] : []));
-  const charged = before.times(bandAt(tiers, whole).price);
-  return [...ends, last]
-    .map((position) => unitsAt(position).times(bandAt(tiers, position).price).minus(charged))
-    .reduce(maximum, ZERO);
+  let rises = ZERO;
+  for (const [index, { end, price }] of tiers.entries()) {
+    const next = tiers[index + 1];
+    if (end === null || next === undefined || end.lt(whole) || end.gte(last)) continue;
+    rises = rises.plus(maximum(unitsAt(end).times(next.price.minus(price)), ZERO));
+  }
+  return rises;
 }
