@@ -31,7 +31,7 @@ export function exportedFile(live: LiveCatalogue): string {
       live.products.map(({ id, type, initial, updates, custom_fields }) => ({
         key: keyIn(products, id),
         type,
-        ...termsOf(initial, keys),
+        ...stated(termsOf(initial, keys)),
         ...(updates.length === 0 ? {} : { updates: updates.map((update) => termsOf(update, keys)) }),
         ...fieldsOf(custom_fields),
       })),
@@ -64,6 +64,12 @@ function termsOf(
     ...(metric === undefined ? {} : { billable_metric: keyIn(metrics, metric) }),
     ...(counted === undefined ? {} : { composite_products: counted.map((id) => keyIn(products, id)) }),
   };
+}
+
+/** Without what is not set, which an update may also say: there it takes a term away. */
+function stated<Terms extends object>(terms: Terms) {
+  const isSet = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(terms).filter(([, value]) => isSet(value)));
 }
 
 function cardOf(card: LiveCatalogue['cards'][number], key: string, { products }: Keys) {
