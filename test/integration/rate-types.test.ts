@@ -5,6 +5,7 @@ import { rateCardProducts, rates } from '../../src/store/rate-cards/rate-cards.t
 import {
   ADD_RATE,
   ADD_RATES,
+  CONTRACTS,
   createdId,
   METRICS,
   PRODUCTS,
@@ -139,14 +140,59 @@ describe('a rate is returned as it was sent', () => {
   });
 });
 
+test('overrides of contracts and packages return the mode of their tiers, and it is refused without tiers', async () => {
+  const rate_card_id = await newCard();
+  const customer_id = await createdId(api, '/v1/customers', { name: 'Volume' });
+  const starting_at = '2026-01-01T00:00:00Z';
+  const overwrite_rate = { rate_type: 'TIERED', tiers, tiers_mode: 'volume' };
+  const multipliers = [{ size: 5, multiplier: 0.5 }, { multiplier: 0.25 }];
+  const override_specifiers = [{ product_id: products.usage }];
+  const terms = [
+    { type: 'OVERWRITE', overwrite_rate, override_specifiers },
+    { type: 'TIERED', priority: 1, tiers: multipliers, tiers_mode: 'volume', override_specifiers },
+  ];
+  const contract = { customer_id, rate_card_id, starting_at, multiplier_override_prioritization: 'EXPLICIT' };
+  const contract_id = await createdId(api, CONTRACTS, {
+    ...contract,
+    overrides: terms.map((one) => ({ ...one, starting_at })),
+  });
+  const read = await api.post('/v2/contracts/get', { customer_id, contract_id });
+  const expected = [{ overwrite_rate }, { override_tiers: multipliers, tiers_mode: 'volume' }];
+  expect(read.at('data.overrides')).toMatchObject(expected);
+  const package_id = await createdId(api, '/v1/packages/create', {
+    ...{ name: 'Volume', rate_card_id, multiplier_override_prioritization: 'EXPLICIT' },
+    overrides: terms.map((one) => ({ ...one, starting_at_offset: { unit: 'MONTHS', value: 0 } })),
+  });
+  const kept = await api.post('/v1/packages/get', { package_id });
+  expect(kept.at('data.overrides')).toMatchObject(expected);
+  const answer = await api.send('POST', CONTRACTS, {
+    ...contract,
+    overrides: [{ starting_at, type: 'MULTIPLIER', priority: 1, multiplier: 0.5, tiers_mode: 'volume' }],
+  });
+  expect([answer.status, answer.text('message')]).toEqual([
+    400,
+    'overrides[0].tiers_mode: is for TIERED overrides, not for MULTIPLIER',
+  ]);
+});
+
 describe('a rate is refused with 400 that names the field, and nothing is stored', () => {
   const flat = { rate_type: 'FLAT', price: 1 };
   const percentage = { rate_type: 'PERCENTAGE', price: 0.1 };
   const seat = { rate_type: 'FLAT', price: 1, billing_frequency: 'MONTHLY' };
 
   test.each<[string, string, object, RegExp]>([
-    ['a mode of tiers without tiers', 'usage', { ...flat, tiers_mode: 'volume' }, /^tiers_mode: is for TIERED and/],
-    ['an unknown mode of tiers', 'usage', { rate_type: 'TIERED', tiers, tiers_mode: 'bulk' }, /^tiers_mode: /],
+    [
+      'a mode of tiers without tiers',
+      'usage',
+      { ...flat, tiers_mode: 'volume' },
+      /^tiers_mode: is for TIERED and/,
+    ],
+    [
+      'an unknown mode of tiers',
+      'usage',
+      { rate_type: 'TIERED', tiers, tiers_mode: 'bulk' },
+      /^tiers_mode: /,
+    ],
     ['CUSTOM', 'usage', { rate_type: 'CUSTOM', custom_rate: {} }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'usage', { rate_type: 'CUSTOM' }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'support', { rate_type: 'custom', price: 1 }, /^rate_type: CUSTOM/],
