@@ -67,8 +67,8 @@ export function otherIncreases({ whole, others }: VolumeShift, added: Decimal): 
 }
 
 /**
- * What units that were charged before cost more where the whole quantity enters dearer tiers. Cheaper tiers are left
- * out: any part of what is held may become usage, and later usage must not count on what earlier usage saves.
+ * The growth of the charges of units before it where the whole quantity enters more expensive tiers. Cheaper tiers are
+ * left out: any part of what is held may become usage, and later usage must not count on what earlier usage saves.
  */
 function risesBetween(
   tiers: PriceBands,
