@@ -142,6 +142,13 @@ describe('a rate is returned as it was sent', () => {
 
 test('overrides of contracts and packages return the mode of their tiers, and it is refused without tiers', async () => {
   const rate_card_id = await newCard();
+  await api.post(ADD_RATE, {
+    ...entry,
+    rate_card_id,
+    product_id: products.usage,
+    rate_type: 'FLAT',
+    price: 1,
+  });
   const customer_id = await createdId(api, '/v1/customers', { name: 'Volume' });
   const starting_at = '2026-01-01T00:00:00Z';
   const overwrite_rate = { rate_type: 'TIERED', tiers, tiers_mode: 'volume' };
