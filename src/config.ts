@@ -195,6 +195,12 @@ const environment = z
     RATE_LIMIT_WRITE: wholeNumber(0, 1_000_000)
       .default(500)
       .describe('The same for operations that change something.'),
+    SESSION_HOURS: wholeNumber(1, 24 * 30)
+      .default(12)
+      .describe('Time after its beginning in which a session of the console ends.'),
+    SESSION_IDLE_HOURS: wholeNumber(1, 24 * 30)
+      .default(8)
+      .describe('Time without a request after which a session of the console ends.'),
     WEBHOOK_ALLOW_PRIVATE: z
       .enum(['0', '1'], { error: 'must be 0 or 1' })
       .default('0')
@@ -297,6 +303,7 @@ export interface Config extends BackupConfig {
   readonly strictFields: boolean;
   /** Requests in a second of one token; 0: no limit. */
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
+  readonly sessionLimits: { readonly hours: number; readonly idleHours: number };
   readonly webhookAllowPrivate: boolean;
   readonly alertLimits: AlertLimits;
   /** Base URL of the collector for traces. */
@@ -372,6 +379,7 @@ export function loadConfig(env: Environment): Config {
       read: values.RATE_LIMIT_READ,
       write: values.RATE_LIMIT_WRITE,
     },
+    sessionLimits: { hours: values.SESSION_HOURS, idleHours: values.SESSION_IDLE_HOURS },
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === '1',
     alertLimits: { global: values.ALERTS_GLOBAL_MAX, perCustomer: values.ALERTS_PER_CUSTOMER_MAX },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -28,7 +28,7 @@ const RESOURCE_ID_LENGTH_MAX = 200;
 
 /** The audited facts of a request. */
 export interface AuditedRequest {
-  readonly actor: Pick<Actor, 'id' | 'name'>;
+  readonly actor: Pick<Actor, 'id' | 'name' | 'email' | 'role'>;
   readonly requestId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -57,6 +57,8 @@ export function createAudit({ clock }: { readonly clock: Clock }): WriteAudit {
       at: clock.now(),
       actorId: actor.id,
       actorName: actor.name,
+      actorEmail: actor.email,
+      actorRole: actor.role,
       userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       resourceId: resourceId !== null && isKept(resourceId) ? resourceId : null,
     });

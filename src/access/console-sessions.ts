@@ -1,46 +1,79 @@
 /**
- * Sessions of the console: a person who signed in with a token, or opened the link of the first start, for some hours.
+ * Sessions of the console: somebody who signed in with a token, a passkey or at an identity provider, or opened the
+ * link of the first start, for some hours.
  *
  * Owns: the lifetime of a session, and its text, a random value like that of a token. Does not own: rows
- * (`store/access/console-sessions.ts`), the cookie and the origin of requests (`api/http/session.ts`).
+ * (`store/access/console-sessions.ts`, `person-sessions.ts`), the cookie and the origin of requests
+ * (`api/http/session.ts`), passkeys (`passkeys.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { HOUR_MS, type Instant } from '../core/time.ts';
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/time.ts';
 import {
   createConsoleSession,
   deleteConsoleSession,
   findConsoleSession,
   openConsoleLink,
 } from '../store/access/console-sessions.ts';
+import type { Person } from '../store/access/people.ts';
+import {
+  deletePersonSession,
+  findPersonSession,
+  insertPersonSession,
+  noteSessionUse,
+} from '../store/access/person-sessions.ts';
 import { findTokenBySha256, type Token } from '../store/access/tokens.ts';
-import type { Database } from '../store/base/database.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
 import { asIdentification } from '../store/base/request-unit.ts';
+import { permissionsOfPerson } from './people.ts';
+import type { Visit } from './sign-in-log.ts';
 import { type Actor, actorOfToken, hashToken, isUsable } from './tokens.ts';
 
-/** A working day. */
-const SESSION_MS = 12 * HOUR_MS;
 /** The lifetime of the link that the first start prints. */
 const LINK_MS = HOUR_MS;
+/** Uses are written once in this time. */
+const USE_MS = MINUTE_MS;
+/** The text of a person's session begins with it, so that one table is looked at. */
+const OF_PERSON = 'p_';
+
+/** Hours after its beginning, and hours without a request, after which a session ends. */
+export interface SessionLimits {
+  readonly hours: number;
+  readonly idleHours: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { hours: 12, idleHours: 8 };
 
 export interface OpenSession {
+  readonly id: string;
   readonly actor: Actor;
   readonly expiresAt: Instant;
 }
 
 /** A new session with its text, which cannot be read again. */
-interface BegunSession extends OpenSession {
+export interface BegunSession extends OpenSession {
   readonly text: string;
+}
+
+type From = Pick<Visit, 'ip' | 'userAgent'>;
+
+/** The session at an identity provider. */
+export interface ProviderSession {
+  readonly session: string | null;
+  /** Sealed. */
+  readonly refreshToken: string | null;
 }
 
 export interface ConsoleSessions {
   /** Begins a session with the text of a token. Refuses an invalid one (`unauthenticated`). */
-  signIn(token: string): Promise<BegunSession>;
+  signIn(token: string, from: From): Promise<BegunSession>;
   /** Begins a session with a link, once. Refuses a link that was opened before or has expired (`unauthenticated`). */
-  openLink(link: string): Promise<BegunSession>;
-  /** The session with this text; null if it has ended, or if its token has. */
+  openLink(link: string, from: From): Promise<BegunSession>;
+  /** Begins a session of a person who has shown who it is. Refuses a disabled one (`unauthenticated`). */
+  beginOf(tx: Transaction, person: Person, from: From, provider?: ProviderSession): Promise<BegunSession>;
+  /** The session with this text; null if it has ended, or if its token or person has. */
   find(text: string): Promise<OpenSession | null>;
   /** Ends the session, in every process. */
   signOut(text: string): Promise<void>;
@@ -48,48 +81,87 @@ export interface ConsoleSessions {
   newLink(token: string): Promise<string | null>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share their dependencies, and each is short.
 export function createConsoleSessions(deps: {
   readonly db: Database;
   readonly clock: Clock;
+  readonly limits?: SessionLimits;
   /** Called when a session is used, with the id of its token. */
   onUse?(tokenId: string, now: Instant): void;
 }): ConsoleSessions {
   const { db, clock } = deps;
+  const { hours, idleHours } = deps.limits ?? SESSION_LIMITS;
+  const [sessionMs, idleMs] = [hours * HOUR_MS, idleHours * HOUR_MS];
 
   async function usableToken(text: string, now: Instant): Promise<Token | null> {
     const token = await asIdentification(() => findTokenBySha256(db, hashToken(text)));
     return token !== null && isUsable(token, now) ? token : null;
   }
 
-  async function store(kind: 'link' | 'session', tokenId: string, now: Instant, expiresAt: Instant) {
+  async function store(
+    kind: 'link' | 'session',
+    tokenId: string,
+    now: Instant,
+    expiresAt: Instant,
+    from: From,
+  ) {
     const text = randomBytes(24).toString('base64url');
-    const row = { id: newId(), tokenId, sha256: hashToken(text), kind, createdAt: now, expiresAt };
-    await db.transaction((tx) => createConsoleSession(tx, row));
-    return text;
+    const id = newId();
+    const row = { id, tokenId, sha256: hashToken(text), kind, createdAt: now, expiresAt };
+    await db.transaction((tx) => createConsoleSession(tx, { ...row, ...whence(from) }));
+    return { id, text };
   }
 
-  async function find(text: string): Promise<OpenSession | null> {
-    const now = clock.now();
-    const found = await asIdentification(() => findConsoleSession(db, hashToken(text), now));
-    if (found === null || !isUsable(found.token, now)) return null;
-    deps.onUse?.(found.token.id, now);
-    return { actor: actorOfToken(found.token), expiresAt: found.expiresAt };
+  async function noteUse(
+    session: { id: string; personId: string | null },
+    lastSeenAt: Instant,
+    now: Instant,
+  ) {
+    if (now - lastSeenAt >= USE_MS) await asIdentification(() => noteSessionUse(db, session, now));
   }
+
+  async function findOfToken(sha256: string, now: Instant): Promise<OpenSession | null> {
+    const found = await asIdentification(() => findConsoleSession(db, sha256, now));
+    if (found === null || !isUsable(found.token, now)) return null;
+    const lastSeenAt = found.lastSeenAt ?? found.createdAt;
+    if (lastSeenAt + idleMs <= now) return null;
+    deps.onUse?.(found.token.id, now);
+    const { id, expiresAt } = found;
+    await noteUse({ id, personId: null }, lastSeenAt, now);
+    return { id, actor: { ...actorOfToken(found.token), sessionId: id }, expiresAt };
+  }
+
+  async function findOfPerson(sha256: string, now: Instant): Promise<OpenSession | null> {
+    const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMs));
+    if (found === null || found.person.disabledAt !== null) return null;
+    const { session, person } = found;
+    await noteUse(session, session.lastSeenAt, now);
+    const actor = await asIdentification(() => actorOfPerson(db, person, session.id));
+    return { id: session.id, actor, expiresAt: session.expiresAt };
+  }
+
+  const find: ConsoleSessions['find'] = (text) =>
+    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(hashToken(text), clock.now());
 
   return {
     find,
-    async signIn(tokenText) {
+    async signIn(tokenText, from) {
       const now = clock.now();
       const token = await usableToken(tokenText, now);
       if (token === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
-      const expiresAt = now + SESSION_MS;
-      const text = await store('session', token.id, now, expiresAt);
-      return { text, actor: actorOfToken(token), expiresAt };
+      const expiresAt = now + sessionMs;
+      const begun = await store('session', token.id, now, expiresAt, from);
+      return { ...begun, actor: { ...actorOfToken(token), sessionId: begun.id }, expiresAt };
     },
-    async openLink(link) {
+    async openLink(link, from) {
       const now = clock.now();
       const text = randomBytes(24).toString('base64url');
-      const session = { sha256: hashToken(text), createdAt: now, expiresAt: now + SESSION_MS };
+      const session = {
+        sha256: hashToken(text),
+        createdAt: now,
+        expiresAt: now + sessionMs,
+        ...whence(from),
+      };
       const isOpen = await db.transaction((tx) => openConsoleLink(tx, hashToken(link), session));
       const begun = isOpen ? await find(text) : null;
       if (begun === null) {
@@ -100,13 +172,45 @@ export function createConsoleSessions(deps: {
       }
       return { ...begun, text };
     },
+    async beginOf(tx, person, from, provider) {
+      if (person.disabledAt !== null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
+      const now = clock.now();
+      const [id, text, expiresAt] = [
+        newId(),
+        `${OF_PERSON}${randomBytes(24).toString('base64url')}`,
+        now + sessionMs,
+      ];
+      await insertPersonSession(tx, {
+        ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },
+        ...whence(from),
+        ...{ providerSession: provider?.session ?? null, refreshToken: provider?.refreshToken ?? null },
+        refreshedAt: provider === undefined ? null : now,
+      });
+      return { id, text, actor: await actorOfPerson(tx, person, id), expiresAt };
+    },
     async signOut(text) {
-      await deleteConsoleSession(db, hashToken(text));
+      await (text.startsWith(OF_PERSON) ? deletePersonSession : deleteConsoleSession)(db, hashToken(text));
     },
     async newLink(tokenText) {
       const now = clock.now();
       const token = await usableToken(tokenText, now);
-      return token === null ? null : store('link', token.id, now, now + LINK_MS);
+      const nobody = { ip: null, userAgent: null };
+      return token === null ? null : (await store('link', token.id, now, now + LINK_MS, nobody)).text;
     },
   };
+}
+
+/** The same for an unknown passkey and a disabled person. */
+export const NOBODY_KNOWN = 'Nobody signs in with this';
+
+async function actorOfPerson(db: Database | Transaction, person: Person, sessionId: string): Promise<Actor> {
+  const { id, name, email, roles } = person;
+  const permissions = await permissionsOfPerson(db, person);
+  return { id, name, email, role: roles.join(', '), scope: null, permissions, sessionId };
+}
+
+const USER_AGENT_LENGTH_MAX = 500;
+
+function whence({ ip, userAgent }: From) {
+  return { ip, userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null };
 }

@@ -12,6 +12,7 @@ import type { Clock } from '../core/clock.ts';
 import { DASHBOARD_MINUTES, DASHBOARDS, type DashboardView, isDashboardOption } from '../core/dashboards.ts';
 import { Refusal } from '../core/errors.ts';
 import { type Instant, MINUTE_MS } from '../core/time.ts';
+import { findPerson } from '../store/access/people.ts';
 import { findToken } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import { asIdentification, asRead } from '../store/base/request-unit.ts';
@@ -28,7 +29,7 @@ const claims = z.object({
   dashboard: z.enum(DASHBOARDS),
   /** The expiry. */
   end: z.int(),
-  /** The token that requested it. */
+  /** The id of the token or the person that requested it. */
   token: z.string(),
   options: z.record(z.string(), z.string()).default({}),
   colors: z.record(z.string(), z.string()).default({}),
@@ -87,6 +88,14 @@ export function createDashboardLinks({
       .digest('base64url');
   }
 
+  /** Whether the token, or the person, that asked for an address may still do so. */
+  async function isAskerThere(id: string, now: Instant): Promise<boolean> {
+    const token = await asIdentification(() => findToken(db, id));
+    if (token !== null) return isUsable(token, now);
+    const person = await asIdentification(() => findPerson(db, id));
+    return person !== null && person.disabledAt === null;
+  }
+
   return {
     async sign(view, tokenId) {
       const minutes = Number(view.options.expires_in_minutes ?? DASHBOARD_MINUTES.default);
@@ -110,8 +119,7 @@ export function createDashboardLinks({
         JSON.parse(Buffer.from(written, 'base64url').toString()),
       );
       const now = clock.now();
-      const asker = end > now ? await asIdentification(() => findToken(db, token)) : null;
-      if (asker === null || !isUsable(asker, now)) throw new Refusal('forbidden', ENDED);
+      if (end <= now || !(await isAskerThere(token, now))) throw new Refusal('forbidden', ENDED);
       const known = Object.entries(options).filter(([name]) => isDashboardOption(name));
       return {
         ...{ customerId: customer, dashboard, options: Object.fromEntries(known), colors, groups },

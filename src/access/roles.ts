@@ -18,7 +18,7 @@ import type { AccessContext } from './access-context.ts';
 import { refuseMore } from './given-permissions.ts';
 
 /** More than a company has kinds of work. */
-const ROLES_MAX = 100;
+export const ROLES_MAX = 100;
 
 export interface Role {
   readonly name: string;

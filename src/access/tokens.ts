@@ -23,6 +23,11 @@ export interface Actor {
   /** Null: a token with a list of permissions. */
   readonly scope: TokenScope | null;
   readonly permissions: Permissions;
+  /** A person’s address and roles; null for a token. */
+  readonly email: string | null;
+  readonly role: string | null;
+  /** Null: the request has a token. */
+  readonly sessionId: string | null;
 }
 
 /**
@@ -77,8 +82,9 @@ export function createAuthenticator(deps: {
 
 /** The caller that the token identifies. */
 export function actorOfToken({ id, name, scope, permissions }: Token): Actor {
-  if (permissions === null) return { id, name, scope, permissions: SCOPE_PERMISSIONS[scope] };
-  return { id, name, scope: null, permissions: new Set(permissions.filter(isPermission)) };
+  const own = { id, name, email: null, role: null, sessionId: null };
+  if (permissions === null) return { ...own, scope, permissions: SCOPE_PERMISSIONS[scope] };
+  return { ...own, scope: null, permissions: new Set(permissions.filter(isPermission)) };
 }
 
 /** Whether the token is neither revoked nor expired. */

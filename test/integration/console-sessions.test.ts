@@ -169,7 +169,9 @@ describe('the link of the first start', () => {
     const made = createConsoleSessions({ db: service.db, clock });
     const link = (await made.newLink(service.token)) ?? '';
     const later = createConsoleSessions({ db: service.db, clock: { now: () => clock.now() + 3_600_000 } });
-    await expect(later.openLink(link)).rejects.toThrow('The link was opened before, or has expired');
+    await expect(later.openLink(link, { ip: null, userAgent: null })).rejects.toThrow(
+      'The link was opened before, or has expired',
+    );
   });
 });
 

@@ -68,6 +68,11 @@ const LAST = [
   'moveSandboxClock',
   'archiveCustomer',
   'eraseCustomer',
+  'archiveRole',
+  'endSession',
+  'resetPerson',
+  'disablePerson',
+  'erasePerson',
   'signOut',
 ];
 

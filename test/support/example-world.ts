@@ -258,6 +258,8 @@ async function operationIds(api: ApiClient, customer_id: string) {
     }),
     webhook: await createdId(api, '/v1/webhooks/create', { name: 'World', url: 'http://127.0.0.1:9/' }),
     token: await createdId(api, '/v1/tokens/create', { name: 'Of the world', scope: 'read' }),
+    person: await createdId(api, '/v1/people/invite', { email: 'world@acme.example', role: 'support' }),
+    session: await sessionId(api),
     savedQuery: await createdId(api, '/v1/sql/queries/save', {
       name: 'Of the world',
       sql: 'SELECT 1 AS one',
@@ -267,6 +269,12 @@ async function operationIds(api: ApiClient, customer_id: string) {
       policy: { type: 'contract.end', offset: '-P1D' },
     }),
   };
+}
+
+async function sessionId(api: ApiClient): Promise<string> {
+  const token = await api.post('/v1/tokens/create', { name: 'Of a session', scope: 'read' });
+  await api.post('/console/session', { token: token.text('data.token') });
+  return (await api.get('/v1/sessions')).text('data[0].id');
 }
 
 async function failedJob({ db }: TestService, contract: string): Promise<number> {

@@ -24,6 +24,7 @@ export async function recordedCall(...args: readonly string[]): Promise<Recorded
     start: record('start'),
     demo: record('demo'),
     token: record('token'),
+    user: record('user'),
     backfill: record('backfill'),
     reconcile: record('reconcile'),
     sql: record('sql'),

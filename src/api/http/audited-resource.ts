@@ -26,6 +26,8 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/webhooks/, 'webhook'],
   [/tokens/, 'token'],
   [/roles/, 'role'],
+  [/people/, 'person'],
+  [/sessions/, 'session'],
   [/system\//, 'job'],
   [/contracts/, 'contract'],
   [/customers/, 'customer'],

@@ -9,7 +9,10 @@ import type { Permission } from '../../core/permissions.ts';
 import type { RouteScope } from './route.ts';
 
 /** The caller of a public route, with or without a token. */
-const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: null, permissions: new Set() };
+const ANYBODY: Actor = {
+  ...{ id: 'anybody', name: 'anybody', scope: null, permissions: new Set() },
+  ...{ email: null, role: null, sessionId: null },
+};
 
 /**
  * Returns the caller: that of the token, or where no token is sent that of the session. Refuses a missing or invalid

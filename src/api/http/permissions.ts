@@ -8,7 +8,7 @@ import type { Permission } from '../../core/permissions.ts';
 import type { RouteFacts } from './route.ts';
 
 /** Operations that need a token or a session only: they concern the caller, or check by themselves what they show of others. */
-const OF_ANY_CALLER: readonly string[] = [];
+const OF_ANY_CALLER: readonly string[] = ['listSessions', 'endSession'];
 
 const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   'customers:read': [
@@ -139,8 +139,18 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   'webhooks:write': ['createWebhook', 'archiveWebhook', 'rotateWebhookSecret', 'testWebhook'],
   'tokens:read': ['listTokens'],
   'tokens:write': ['createToken', 'revokeToken', 'rotateToken'],
-  'people:read': ['listRoles'],
-  'people:write': ['createRole', 'archiveRole'],
+  'people:read': ['listRoles', 'listPeople'],
+  'people:write': [
+    ...[
+      'createRole',
+      'archiveRole',
+      'invitePerson',
+      'setRoleOfPerson',
+      'disablePerson',
+      'resetPerson',
+      'erasePerson',
+    ],
+  ],
   'settings:read': ['listAuditLogs', 'listFailedJobs', 'listServices'],
   'settings:write': [
     ...['setUpBillingProvider', 'createStripeAccount', 'archiveStripeAccount', 'addCustomFieldKey'],

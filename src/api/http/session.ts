@@ -11,10 +11,13 @@ import { Refusal } from '../../core/errors.ts';
 import { addressOf, headerOf } from './request-body.ts';
 
 const COOKIE = 'tallyhouse_session';
+/** Binds a sign-in under way to the browser that began it. */
+const ATTEMPT = 'tallyhouse_sign_in';
+const ATTEMPT_SECONDS = 600;
 
 /** With https the prefix of the name guarantees that no other host, and no page without https, has set the cookie. */
-function cookieName(context: Context): string {
-  return isHttps(context) ? `__Host-${COOKIE}` : COOKIE;
+function cookieName(context: Context, name = COOKIE): string {
+  return isHttps(context) ? `__Host-${name}` : name;
 }
 
 /** Whether the browser speaks https to the proxy in front. */
@@ -27,19 +30,33 @@ export function sessionCookie(context: Context, text: string, lastsMs: number): 
   return cookie(context, text, Math.floor(lastsMs / 1_000));
 }
 
+/** The `set-cookie` of a sign-in that has begun. */
+export function attemptCookie(context: Context, text: string): string {
+  return cookie(context, text, ATTEMPT_SECONDS, ATTEMPT);
+}
+
 /** The `set-cookie` that removes it. */
 export function endedCookie(context: Context): string {
   return cookie(context, '', 0);
 }
 
-function cookie(context: Context, text: string, maxAgeSeconds: number): string {
+function cookie(context: Context, text: string, maxAgeSeconds: number, name = COOKIE): string {
   const secure = isHttps(context) ? '; Secure' : '';
-  return `${cookieName(context)}=${text}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${cookieName(context, name)}=${text}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** The text of the session in the request's cookie. */
 export function sessionText(context: Context): string | null {
-  const name = cookieName(context);
+  return cookieText(context, COOKIE);
+}
+
+/** The text of the sign-in under way in the request's cookie. */
+export function attemptText(context: Context): string | null {
+  return cookieText(context, ATTEMPT);
+}
+
+function cookieText(context: Context, plainName: string): string | null {
+  const name = cookieName(context, plainName);
   for (const part of (headerOf(context, 'cookie') ?? '').split(';')) {
     const [key = '', value = ''] = part.trim().split('=', 2);
     if (key === name && /^[\w-]{16,128}$/.test(value)) return value;

@@ -2,7 +2,9 @@
 import type { AccessContext } from '../../access/access-context.ts';
 import type { ConsoleSessions } from '../../access/console-sessions.ts';
 import type { DashboardLinks } from '../../access/dashboard-links.ts';
+import type { Passkeys } from '../../access/passkeys.ts';
 import type { TakeRequest } from '../../access/rate-limits.ts';
+import type { SignInLog } from '../../access/sign-in-log.ts';
 import type { BillingContext } from '../../billing/billing-context.ts';
 import type { Holds } from '../../billing/holds/holds.ts';
 import type { NetworkService } from '../../core/network-services.ts';
@@ -23,6 +25,8 @@ export interface CatalogueRouteContext extends BillingContext {
 export interface RouteContext extends CatalogueRouteContext, NotificationContext, AccessContext {
   readonly holds: Holds;
   readonly sessions: ConsoleSessions;
+  readonly passkeys: Passkeys;
+  readonly signIns: SignInLog;
   /** Links to dashboards of customers. */
   readonly links: DashboardLinks;
   /** Undefined: request rates are not limited. */

@@ -1,7 +1,9 @@
 /** Authentication of callers: tokens, sessions of the console, links to dashboards; and request rates. */
-import { createConsoleSessions } from '../../access/console-sessions.ts';
+import { createConsoleSessions, SESSION_LIMITS } from '../../access/console-sessions.ts';
 import { createDashboardLinks } from '../../access/dashboard-links.ts';
+import { createPasskeys } from '../../access/passkeys.ts';
 import { createRateLimits } from '../../access/rate-limits.ts';
+import { createSignInLog } from '../../access/sign-in-log.ts';
 import { createAuthenticator } from '../../access/tokens.ts';
 import type { Clock } from '../../core/clock.ts';
 import { TOKENS_CHANNEL } from '../../store/access/tokens.ts';
@@ -19,9 +21,13 @@ export function createAccess({ config, stores }: ApplicationParts, clock: Clock,
   });
   if (subscription !== undefined) running.add('subscriptions', subscription);
   running.add('readers', authenticator);
+  const limits = config.sessionLimits ?? SESSION_LIMITS;
+  const sessions = createConsoleSessions({ db, clock, limits, onUse: authenticator.noteUse });
   return {
     authenticator,
-    sessions: createConsoleSessions({ db, clock, onUse: authenticator.noteUse }),
+    sessions,
+    passkeys: createPasskeys({ db, clock, sessions }),
+    signIns: createSignInLog({ db, clock }),
     links: createDashboardLinks({ db, clock }),
     takeRequest:
       config.requestRates === undefined

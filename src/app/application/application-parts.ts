@@ -44,6 +44,7 @@ export interface ApplicationParts {
         | 'stripe'
         | 'secretsKey'
         | 'publicUrl'
+        | 'sessionLimits'
         | 'dashboardOrigins'
         | 'otlpCachedBesideInput'
         | 'cloudEventsIdentity'

@@ -69,11 +69,11 @@ export function createHttp(parts: RunningParts): App {
 
 function routeContext({ given, context, access, holds, invoicePdf, work }: RunningParts): RouteContext {
   const { config } = given;
-  const { authenticator, sessions, links, takeRequest } = access;
+  const { authenticator, sessions, passkeys, signIns, links, takeRequest } = access;
   const { sandbox } = context.clock;
   return {
     ...context,
-    ...{ holds, invoicePdf, sessions, links, takeRequest },
+    ...{ holds, invoicePdf, sessions, passkeys, signIns, links, takeRequest },
     seller: config.seller ?? NO_SELLER,
     invoiceDecimals: config.invoiceDecimals,
     networkServices: config.networkServices ?? [],

@@ -11,6 +11,7 @@ import type { ReconcileOptions } from '../commands/reconcile/options.ts';
 import type { ServiceArguments } from '../commands/running-service.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
+import type { UserCall } from '../commands/user-command.ts';
 import { EXIT, failingWith } from '../failures/command-failure.ts';
 
 /** Each returns the exit code. Throws a `CommandFailure` for errors that the operator can fix. */
@@ -18,6 +19,7 @@ export interface Actions {
   start(call: null): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   token(call: TokenCall): Promise<number>;
+  user(call: UserCall): Promise<number>;
   backfill(options: BackfillOptions): Promise<number>;
   reconcile(options: ReconcileOptions): Promise<number>;
   sql(options: SqlOptions): Promise<number>;
@@ -48,6 +50,17 @@ export const ACTIONS: Actions = {
     printed(async (config) => {
       const { databaseOfService, tokenCommand } = await import('../commands/token-command.ts');
       return [await tokenCommand(call, await databaseOfService(config), config.dataDir)];
+    }),
+  user: (call) =>
+    printed(async (config) => {
+      const { databaseOfService } = await import('../commands/token-command.ts');
+      const { userCommand } = await import('../commands/user-command.ts');
+      const { createServiceClock } = await import('../../jobs/service-clock.ts');
+      const host = config.host === '0.0.0.0' || config.host === '127.0.0.1' ? 'localhost' : config.host;
+      const origin = config.publicUrl ?? `http://${host}:${config.port}`;
+      const clockOf = (db: Parameters<typeof createServiceClock>[0]) =>
+        createServiceClock(db, config.sandboxNow ?? null);
+      return [await userCommand(call, await databaseOfService(config), { origin, clockOf })];
     }),
   catalogue: (call) =>
     printed(async (config) => {

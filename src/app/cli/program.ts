@@ -17,6 +17,7 @@ import { defineSql } from './sql.ts';
 import { defineStart } from './start.ts';
 import { described, HELP_WIDTH } from './subcommand.ts';
 import { defineToken } from './token.ts';
+import { defineUser } from './user.ts';
 
 export interface Terminals {
   out(text: string): void;
@@ -86,6 +87,7 @@ export function createProgram(
   defineStart(program, run(actions.start));
   defineDemo(program, run(actions.demo));
   defineToken(program, run(actions.token));
+  defineUser(program, run(actions.user));
   defineBackfill(program, run(actions.backfill));
   defineReconcile(program, run(actions.reconcile), Date.now);
   defineSql(program, run(actions.sql));

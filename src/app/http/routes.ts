@@ -6,6 +6,7 @@ import { auditLogRoute } from '../../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../../api/routes/balances/routes.ts';
 import { oneConfigurationRoutes } from '../../api/routes/billing-providers/one-configuration-routes.ts';
 import { billingProviderRoutes } from '../../api/routes/billing-providers/routes.ts';
+import { passkeyRoutes } from '../../api/routes/console/passkey-routes.ts';
 import { consoleSessionRoutes } from '../../api/routes/console/session-routes.ts';
 import { contractEditRoutes } from '../../api/routes/contract-edits/routes.ts';
 import { contractRateScheduleRoutes } from '../../api/routes/contracts/rate-schedule-routes.ts';
@@ -43,7 +44,9 @@ import { packageRoutes } from '../../api/routes/packages/routes.ts';
 import { deliveryRoutes } from '../../api/routes/payments/delivery-routes.ts';
 import { reconcileProvidersRoute } from '../../api/routes/payments/reconcile-route.ts';
 import { stripeRoutes } from '../../api/routes/payments/stripe-routes.ts';
+import { peopleRoutes } from '../../api/routes/people/people-routes.ts';
 import { roleRoutes } from '../../api/routes/people/role-routes.ts';
+import { sessionsRoutes } from '../../api/routes/people/sessions-routes.ts';
 import { emptyListRoutes } from '../../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../../api/routes/products/routes.ts';
 import { rateRoutes } from '../../api/routes/rate-cards/rate-routes.ts';
@@ -117,7 +120,10 @@ export function everyRoute(deps: RouteContext): RouteDefinition[] {
     ...dashboardDataRoutes(deps),
     ...systemRoutes(deps),
     networkServicesRoute(deps.networkServices),
+    ...passkeyRoutes(deps),
+    ...peopleRoutes(deps),
     ...roleRoutes(deps),
+    ...sessionsRoutes(deps),
     ...tokenRoutes(deps),
     ...notificationRoutes(deps),
     ...webhookRoutes(deps),

@@ -13,6 +13,8 @@ export interface AuditEntry {
   readonly at: Instant;
   readonly actorId: string;
   readonly actorName: string;
+  readonly actorEmail: string | null;
+  readonly actorRole: string | null;
   readonly requestId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -35,6 +37,7 @@ export interface AuditFilter {
   readonly from: Instant | null;
   readonly to: Instant | null;
   readonly resource: { readonly type: string; readonly id: string } | null;
+  readonly actorId: string | null;
 }
 
 /** Adds a row. Call it last in a transaction, so that the order of the log is close to the order of commits. */
@@ -43,7 +46,18 @@ export async function insertAuditEntry(db: Database | Transaction, entry: AuditE
 }
 
 const addEntry = rowInsertion(auditLog, [
-  ...(['id', 'at', 'actorId', 'actorName', 'requestId', 'ip', 'userAgent', 'action'] as const),
+  ...([
+    'id',
+    'at',
+    'actorId',
+    'actorName',
+    'actorEmail',
+    'actorRole',
+    'requestId',
+    'ip',
+    'userAgent',
+    'action',
+  ] as const),
   ...(['resourceType', 'resourceId', 'status', 'description'] as const),
 ]);
 
@@ -71,6 +85,7 @@ export async function listAuditEntries(
     conditions.push(eq(auditLog.resourceType, filter.resource.type));
     conditions.push(eq(auditLog.resourceId, filter.resource.id));
   }
+  if (filter.actorId !== null) conditions.push(eq(auditLog.actorId, filter.actorId));
   const direction = order === 'asc' ? asc : desc;
   const rows = await db
     .select()

@@ -16,6 +16,8 @@ export interface ConsoleSession {
   readonly createdAt: Instant;
   /** Valid before this instant. */
   readonly expiresAt: Instant;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
 }
 
 /** Stores a session or a link, and removes those that have expired. */
@@ -24,14 +26,25 @@ export async function createConsoleSession(tx: Transaction, session: ConsoleSess
   await tx.insert(consoleSessions).values(session);
 }
 
+interface FoundSession {
+  readonly id: string;
+  readonly token: Token;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  readonly lastSeenAt: Instant | null;
+}
+
 /** The session that is valid at `now`, with its token, which may be expired or revoked. */
 export async function findConsoleSession(
   db: Database | Transaction,
   sha256: string,
   now: Instant,
-): Promise<{ readonly token: Token; readonly expiresAt: Instant } | null> {
+): Promise<FoundSession | null> {
   const rows = await db
-    .select({ token: tokens, expiresAt: consoleSessions.expiresAt })
+    .select({
+      ...{ token: tokens, id: consoleSessions.id, createdAt: consoleSessions.createdAt },
+      ...{ expiresAt: consoleSessions.expiresAt, lastSeenAt: consoleSessions.lastSeenAt },
+    })
     .from(consoleSessions)
     .innerJoin(tokens, eq(tokens.id, consoleSessions.tokenId))
     .where(
@@ -51,7 +64,7 @@ export async function findConsoleSession(
 export async function openConsoleLink(
   tx: Transaction,
   linkSha256: string,
-  session: Pick<ConsoleSession, 'sha256' | 'createdAt' | 'expiresAt'>,
+  session: Pick<ConsoleSession, 'sha256' | 'createdAt' | 'expiresAt' | 'ip' | 'userAgent'>,
 ): Promise<boolean> {
   const rows = await tx
     .update(consoleSessions)

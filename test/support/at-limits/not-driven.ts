@@ -46,7 +46,9 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
 
         'retryJob',
       ],
-      ...['createRole', 'archiveRole', 'listRoles'],
+      ...['createRole', 'archiveRole', 'listRoles', 'invitePerson', 'setRoleOfPerson', 'disablePerson'],
+      ...['resetPerson', 'erasePerson', 'listPeople', 'listSessions', 'endSession'],
+      ...['beginPasskeySignIn', 'beginPasskey', 'registerPasskey'],
       ...['revokeToken', 'rotateToken', 'rotateWebhookSecret', 'saveQuery', 'setBillableStatus'],
       ...[
         'setCustomerName',

@@ -12,9 +12,9 @@ const SCOPES: Readonly<Record<string, TokenScope>> = { reader: 'read', writer: '
 
 const authenticate: Authenticate = async (token) => {
   const scope = SCOPES[token];
-  return scope === undefined
-    ? null
-    : { id: token, name: token, scope, permissions: SCOPE_PERMISSIONS[scope] };
+  if (scope === undefined) return null;
+  const own = { id: token, name: token, email: null, role: null, sessionId: null };
+  return { ...own, scope, permissions: SCOPE_PERMISSIONS[scope] };
 };
 
 export interface TestApp extends App {

@@ -40,6 +40,12 @@ const messages: RequestExamples = {
 
 const service: RequestExamples = {
   createToken: { body: { name: 'Gateway', scope: 'ingest' } },
+  invitePerson: { body: { email: 'kim@acme.example', name: 'Kim', role: 'finance' } },
+  setRoleOfPerson: { body: { id: ids.person, role: 'support' } },
+  disablePerson: { body: { id: ids.person } },
+  resetPerson: { body: { id: ids.person } },
+  erasePerson: { body: { id: ids.person } },
+  endSession: { body: { id: ids.session } },
   createRole: { body: { name: 'auditor', permissions: ['invoices:read', 'settings:read'] } },
   archiveRole: { body: { name: 'auditor' } },
   revokeToken: { body: { id: ids.token } },

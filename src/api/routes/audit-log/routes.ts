@@ -23,6 +23,7 @@ const position = z.strictObject({
   resource: z
     .strictObject({ type: z.string().max(TEXT_LENGTH_MAX), id: z.string().max(TEXT_LENGTH_MAX) })
     .nullable(),
+  actorId: z.string().max(TEXT_LENGTH_MAX).nullish(),
 });
 
 const text = z.string().min(1).max(TEXT_LENGTH_MAX).optional();
@@ -34,6 +35,7 @@ const query = pageQuery(position)
     sort: z.enum(SORTS).optional().meta({ description: 'By time. Default: `date_asc`.' }),
     resource_type: text,
     resource_id: text,
+    actor_id: text.meta({ description: 'Rows of one person, token, job or command.' }),
   })
   .superRefine((sent, context) => {
     if ((sent.resource_type === undefined) !== (sent.resource_id === undefined)) {
@@ -55,10 +57,15 @@ const entry = record(
     id: anyText,
     at: called('timestamp', instant),
     actor: inside(
-      { actorId: called('id', anyText), actorName: called('name', anyText) },
+      {
+        actorId: called('id', anyText),
+        actorName: called('name', anyText),
+        actorEmail: called('email', optional(anyText)),
+        actorRole: called('role', noted('Of a person, at that time.', optional(anyText))),
+      },
       {
         id: { answered: 'Actor' },
-        note: 'The token, job, evaluation, command or service start that caused the change.',
+        note: 'The person, token, job, evaluation, command or service start that caused the change.',
       },
     ),
     request: inside({
@@ -97,6 +104,7 @@ export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
         from: cursor?.from ?? sent.starting_on ?? null,
         to: cursor?.to ?? sent.ending_before ?? null,
         resource: resourceOf(sent) ?? cursor?.resource ?? null,
+        actorId: sent.actor_id ?? cursor?.actorId ?? null,
       };
       const sort = sent.sort ?? cursor?.sort ?? 'date_asc';
       const after = cursor === undefined ? null : { recordedAt: cursor.recordedAt, id: cursor.id };

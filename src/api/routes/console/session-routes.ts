@@ -3,16 +3,18 @@
  *
  * These routes read and set a cookie, so they see the HTTP request, which other routes do not.
  */
+import type { Context } from 'hono';
 import { z } from 'zod';
-import type { OpenSession } from '../../../access/console-sessions.ts';
+import type { BegunSession } from '../../../access/console-sessions.ts';
+import { usedPasskey } from '../../../access/passkeys.ts';
+import type { Visit } from '../../../access/sign-in-log.ts';
 import { Refusal } from '../../../core/errors.ts';
-import { PERMISSIONS } from '../../../core/permissions.ts';
 import { formatInstant } from '../../../core/time.ts';
-import { TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import { AnswerWithHeaders } from '../../http/answer-with-headers.ts';
 import { checkBody } from '../../http/long-lists.ts';
 import type { RouteDefinition, RouteFacts } from '../../http/route.ts';
 import {
+  attemptText,
   endedCookie,
   isFromHere,
   requireOwnPage,
@@ -20,43 +22,20 @@ import {
   sessionOf,
   sessionText,
 } from '../../http/session.ts';
-import { list, noted, nullable } from '../../wire/description.ts';
-import { timestamp } from '../../wire/fields.ts';
-import { anyText, instant, oneOf } from '../../wire/kinds.ts';
-import { beside, record } from '../../wire/record.ts';
+import { siteOf, visitOf } from '../../http/visit.ts';
 import type { RouteContext } from '../route-context.ts';
-
-const session = record(
-  {
-    actor: beside({
-      name: noted('The name of the token that started the session.', anyText),
-      scope: noted('Null: a token with a list of permissions.', nullable(oneOf(TOKEN_SCOPES))),
-      permissions: noted('What the session may do.', list(oneOf(PERMISSIONS))),
-    }),
-    expiresAt: instant,
-  },
-  { id: { answered: 'ConsoleSession' } },
-);
-
-/** The permissions of its actor as a list. */
-function shown({ actor, expiresAt }: OpenSession) {
-  return { actor: { ...actor, permissions: [...actor.permissions] }, expiresAt };
-}
-
-const sessionAnswer = z.object({
-  data: session.output.nullable().meta({ description: 'Null if there is no session.' }),
-  now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
-});
+import { sessionAnswer, shownSession } from './session-answer.ts';
 
 const signInBody = z
   .strictObject({
     token: z.string().min(1).max(1_000).optional().meta({ description: 'An API token of any scope.' }),
+    passkey: usedPasskey.optional().meta({ description: 'The answer of the browser to a challenge.' }),
     link: z.string().min(1).max(200).optional().meta({
       description: 'The part after `#` of the link that the first start prints; from the same machine only.',
     }),
   })
-  .refine(({ token, link }) => (token === undefined) !== (link === undefined), {
-    message: 'takes either token or link',
+  .refine((sent) => Object.values(sent).filter((each) => each !== undefined).length === 1, {
+    message: 'takes either token, passkey or link',
   })
   .meta({ id: 'SignIn' });
 
@@ -90,38 +69,52 @@ function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   } as const;
   return definitionOf(own, undefined, async ({ http }) => {
     const found = await sessionOf(http, sessions);
-    return { data: found === null ? null : session.write(shown(found)), now: formatInstant(clock.now()) };
+    return { data: found === null ? null : shownSession(found), now: formatInstant(clock.now()) };
   });
 }
 
-function signInRoute({ sessions, clock }: RouteContext): RouteDefinition {
+function signInRoute(deps: RouteContext): RouteDefinition {
+  const { sessions, clock, signIns, publicUrl } = deps;
   const own = {
     method: 'post',
     operationId: 'signIn',
     summary: 'Begin a session of the console',
     description:
       'The answer sets a cookie that scripts cannot read. Until it expires, after twelve hours, requests of the pages ' +
-      'of the service that send no token have the rights of the token. The session ends with its token.',
-    errors: [401, 403],
+      'of the service that send no token have the rights of the token or the person. It ends with its token.',
+    errors: [401, 403, 429],
   } as const;
-  return definitionOf(own, signInBody, async ({ http, body }) => {
+  return definitionOf(own, signInBody, async ({ http, body, context }) => {
     requireOwnPageOfBrowser(http);
-    const { token, link } = await checkBody(signInBody, body);
-    if (link !== undefined && !isFromHere(http)) {
+    const sent = await checkBody(signInBody, body);
+    if (sent.link !== undefined && !isFromHere(http)) {
       throw new Refusal('forbidden', 'The link of the first start works on the machine of the service only');
     }
-    const begun = await (link === undefined ? sessions.signIn(token ?? '') : sessions.openLink(link));
+    const visit = visitOf(http, context, publicUrl);
+    const begun = await signIns.during('signIn', visit, () => signedIn(deps, http, sent, visit));
     const now = clock.now();
     const former = sessionText(http);
     if (former !== null) await sessions.signOut(former);
     return new AnswerWithHeaders(
-      { data: session.write(shown(begun)), now: formatInstant(now) },
+      { data: shownSession(begun), now: formatInstant(now) },
       { 'set-cookie': sessionCookie(http, begun.text, begun.expiresAt - now) },
     );
   });
 }
 
-function signOutRoute({ sessions, clock }: RouteContext): RouteDefinition {
+async function signedIn(
+  { sessions, passkeys, publicUrl }: RouteContext,
+  http: Context,
+  { token, link, passkey }: z.output<typeof signInBody>,
+  visit: Visit,
+): Promise<BegunSession> {
+  if (link !== undefined) return await sessions.openLink(link, visit);
+  if (passkey === undefined) return await sessions.signIn(token ?? '', visit);
+  const given = { attempt: attemptText(http) ?? '', passkey };
+  return await passkeys.signIn(given, siteOf(http, publicUrl), visit);
+}
+
+function signOutRoute({ sessions, clock, signIns, publicUrl }: RouteContext): RouteDefinition {
   const own = {
     method: 'delete',
     operationId: 'signOut',
@@ -129,11 +122,13 @@ function signOutRoute({ sessions, clock }: RouteContext): RouteDefinition {
     description: 'The session ends in every process, and its cookie is removed.',
     errors: [403],
   } as const;
-  return definitionOf(own, undefined, async ({ http }) => {
+  return definitionOf(own, undefined, async ({ http, context }) => {
     const text = sessionText(http);
     if (text !== null) {
       requireOwnPage(http);
+      const ended = await sessions.find(text);
       await sessions.signOut(text);
+      if (ended !== null) await signIns.signedOut(ended, visitOf(http, context, publicUrl));
     }
     return new AnswerWithHeaders(
       { data: null, now: formatInstant(clock.now()) },
