@@ -60,7 +60,7 @@ export interface BegunSession extends OpenSession {
 type From = Pick<Visit, 'ip' | 'userAgent'>;
 
 /** The session at an identity provider. */
-export interface ProviderSession {
+interface ProviderSession {
   readonly session: string | null;
   /** Sealed. */
   readonly refreshToken: string | null;
@@ -81,123 +81,130 @@ export interface ConsoleSessions {
   newLink(token: string): Promise<string | null>;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share their dependencies, and each is short.
-export function createConsoleSessions(deps: {
+interface Context {
   readonly db: Database;
   readonly clock: Clock;
   readonly limits?: SessionLimits;
   /** Called when a session is used, with the id of its token. */
   onUse?(tokenId: string, now: Instant): void;
-}): ConsoleSessions {
+}
+
+export function createConsoleSessions(deps: Context): ConsoleSessions {
   const { db, clock } = deps;
-  const { hours, idleHours } = deps.limits ?? SESSION_LIMITS;
-  const [sessionMs, idleMs] = [hours * HOUR_MS, idleHours * HOUR_MS];
-
-  async function usableToken(text: string, now: Instant): Promise<Token | null> {
-    const token = await asIdentification(() => findTokenBySha256(db, hashToken(text)));
-    return token !== null && isUsable(token, now) ? token : null;
-  }
-
-  async function store(
-    kind: 'link' | 'session',
-    tokenId: string,
-    now: Instant,
-    expiresAt: Instant,
-    from: From,
-  ) {
-    const text = randomBytes(24).toString('base64url');
-    const id = newId();
-    const row = { id, tokenId, sha256: hashToken(text), kind, createdAt: now, expiresAt };
-    await db.transaction((tx) => createConsoleSession(tx, { ...row, ...whence(from) }));
-    return { id, text };
-  }
-
-  async function noteUse(
-    session: { id: string; personId: string | null },
-    lastSeenAt: Instant,
-    now: Instant,
-  ) {
-    if (now - lastSeenAt >= USE_MS) await asIdentification(() => noteSessionUse(db, session, now));
-  }
-
-  async function findOfToken(sha256: string, now: Instant): Promise<OpenSession | null> {
-    const found = await asIdentification(() => findConsoleSession(db, sha256, now));
-    if (found === null || !isUsable(found.token, now)) return null;
-    const lastSeenAt = found.lastSeenAt ?? found.createdAt;
-    if (lastSeenAt + idleMs <= now) return null;
-    deps.onUse?.(found.token.id, now);
-    const { id, expiresAt } = found;
-    await noteUse({ id, personId: null }, lastSeenAt, now);
-    return { id, actor: { ...actorOfToken(found.token), sessionId: id }, expiresAt };
-  }
-
-  async function findOfPerson(sha256: string, now: Instant): Promise<OpenSession | null> {
-    const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMs));
-    if (found === null || found.person.disabledAt !== null) return null;
-    const { session, person } = found;
-    await noteUse(session, session.lastSeenAt, now);
-    const actor = await asIdentification(() => actorOfPerson(db, person, session.id));
-    return { id: session.id, actor, expiresAt: session.expiresAt };
-  }
-
   const find: ConsoleSessions['find'] = (text) =>
-    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(hashToken(text), clock.now());
-
+    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(deps, hashToken(text), clock.now());
   return {
     find,
     async signIn(tokenText, from) {
       const now = clock.now();
-      const token = await usableToken(tokenText, now);
+      const token = await usableToken(deps, tokenText, now);
       if (token === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
-      const expiresAt = now + sessionMs;
-      const begun = await store('session', token.id, now, expiresAt, from);
+      const expiresAt = now + sessionMsOf(deps);
+      const begun = await store(deps, { kind: 'session', tokenId: token.id, now, expiresAt }, from);
       return { ...begun, actor: { ...actorOfToken(token), sessionId: begun.id }, expiresAt };
     },
     async openLink(link, from) {
       const now = clock.now();
       const text = randomBytes(24).toString('base64url');
-      const session = {
-        sha256: hashToken(text),
-        createdAt: now,
-        expiresAt: now + sessionMs,
-        ...whence(from),
-      };
+      const times = { createdAt: now, expiresAt: now + sessionMsOf(deps) };
+      const session = { sha256: hashToken(text), ...times, ...whence(from) };
       const isOpen = await db.transaction((tx) => openConsoleLink(tx, hashToken(link), session));
       const begun = isOpen ? await find(text) : null;
-      if (begun === null) {
-        throw new Refusal(
-          'unauthenticated',
-          'The link was opened before, or has expired: sign in with a token',
-        );
-      }
+      if (begun === null) throw new Refusal('unauthenticated', LINK_GONE);
       return { ...begun, text };
     },
-    async beginOf(tx, person, from, provider) {
-      if (person.disabledAt !== null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-      const now = clock.now();
-      const [id, text, expiresAt] = [
-        newId(),
-        `${OF_PERSON}${randomBytes(24).toString('base64url')}`,
-        now + sessionMs,
-      ];
-      await insertPersonSession(tx, {
-        ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },
-        ...whence(from),
-        ...{ providerSession: provider?.session ?? null, refreshToken: provider?.refreshToken ?? null },
-        refreshedAt: provider === undefined ? null : now,
-      });
-      return { id, text, actor: await actorOfPerson(tx, person, id), expiresAt };
-    },
+    beginOf: (tx, person, from, provider) => beginOf(deps, tx, { person, from, provider }),
     async signOut(text) {
       await (text.startsWith(OF_PERSON) ? deletePersonSession : deleteConsoleSession)(db, hashToken(text));
     },
     async newLink(tokenText) {
       const now = clock.now();
-      const token = await usableToken(tokenText, now);
-      const nobody = { ip: null, userAgent: null };
-      return token === null ? null : (await store('link', token.id, now, now + LINK_MS, nobody)).text;
+      const token = await usableToken(deps, tokenText, now);
+      if (token === null) return null;
+      const link = { kind: 'link', tokenId: token.id, now, expiresAt: now + LINK_MS } as const;
+      return (await store(deps, link, { ip: null, userAgent: null })).text;
     },
   };
+}
+
+const LINK_GONE = 'The link was opened before, or has expired: sign in with a token';
+
+function sessionMsOf({ limits = SESSION_LIMITS }: Context): number {
+  return limits.hours * HOUR_MS;
+}
+
+function idleMsOf({ limits = SESSION_LIMITS }: Context): number {
+  return limits.idleHours * HOUR_MS;
+}
+
+async function usableToken({ db }: Context, text: string, now: Instant): Promise<Token | null> {
+  const token = await asIdentification(() => findTokenBySha256(db, hashToken(text)));
+  return token !== null && isUsable(token, now) ? token : null;
+}
+
+async function store(
+  { db }: Context,
+  {
+    kind,
+    tokenId,
+    now,
+    expiresAt,
+  }: { kind: 'link' | 'session'; tokenId: string; now: Instant; expiresAt: Instant },
+  from: From,
+) {
+  const text = randomBytes(24).toString('base64url');
+  const id = newId();
+  const row = { id, tokenId, sha256: hashToken(text), kind, createdAt: now, expiresAt };
+  await db.transaction((tx) => createConsoleSession(tx, { ...row, ...whence(from) }));
+  return { id, text };
+}
+
+async function noteUse(
+  { db }: Context,
+  session: { readonly id: string; readonly personId: string | null },
+  lastSeenAt: Instant,
+  now: Instant,
+): Promise<void> {
+  if (now - lastSeenAt >= USE_MS) await asIdentification(() => noteSessionUse(db, session, now));
+}
+
+async function findOfToken(deps: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
+  const found = await asIdentification(() => findConsoleSession(deps.db, sha256, now));
+  if (found === null || !isUsable(found.token, now)) return null;
+  const lastSeenAt = found.lastSeenAt ?? found.createdAt;
+  if (lastSeenAt + idleMsOf(deps) <= now) return null;
+  deps.onUse?.(found.token.id, now);
+  const { id, expiresAt } = found;
+  await noteUse(deps, { id, personId: null }, lastSeenAt, now);
+  return { id, actor: { ...actorOfToken(found.token), sessionId: id }, expiresAt };
+}
+
+async function findOfPerson(deps: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
+  const { db } = deps;
+  const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMsOf(deps)));
+  if (found === null || found.person.disabledAt !== null) return null;
+  const { session, person } = found;
+  await noteUse(deps, session, session.lastSeenAt, now);
+  const actor = await asIdentification(() => actorOfPerson(db, person, session.id));
+  return { id: session.id, actor, expiresAt: session.expiresAt };
+}
+
+async function beginOf(
+  deps: Context,
+  tx: Transaction,
+  { person, from, provider }: { person: Person; from: From; provider: ProviderSession | undefined },
+): Promise<BegunSession> {
+  if (person.disabledAt !== null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
+  const now = deps.clock.now();
+  const text = `${OF_PERSON}${randomBytes(24).toString('base64url')}`;
+  const [id, expiresAt] = [newId(), now + sessionMsOf(deps)];
+  await insertPersonSession(tx, {
+    ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },
+    ...whence(from),
+    ...{ providerSession: provider?.session ?? null, refreshToken: provider?.refreshToken ?? null },
+    refreshedAt: provider === undefined ? null : now,
+  });
+  return { id, text, actor: await actorOfPerson(tx, person, id), expiresAt };
 }
 
 /** The same for an unknown passkey and a disabled person. */

@@ -35,7 +35,7 @@ export interface Site {
   readonly origin: string;
 }
 
-/** What a browser answers; its parts are checked by the library. */
+/** The answer of a browser; its parts are checked by the library. */
 const texts = z.string().max(10_000);
 const base = { id: texts, rawId: texts, type: z.literal('public-key') };
 const extensions = z.object({}).loose().default({});
@@ -60,7 +60,7 @@ export const usedPasskey = z.object({
 });
 
 /** Options for the browser, and the text of the cookie that binds them to it. */
-export interface Challenge {
+interface Challenge {
   readonly options: object;
   readonly attempt: string;
 }
@@ -99,134 +99,143 @@ const webauthn = () => import('@simplewebauthn/server');
 const kept = z.object({ challenge: z.string(), link: z.string().nullable() });
 const LINK_GONE = 'The link was used before, or has expired: ask for another one';
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share their dependencies, and each is short.
-export function createPasskeys(deps: {
+interface Context {
   readonly db: Database;
   readonly clock: Clock;
   readonly sessions: Pick<ConsoleSessions, 'beginOf'>;
-}): Passkeys {
-  const { db, clock, sessions } = deps;
+}
 
-  async function keep(
-    kind: 'passkey' | 'registration',
-    personId: string | null,
-    secrets: z.input<typeof kept>,
-  ): Promise<string> {
-    const attempt = randomBytes(24).toString('base64url');
-    const row = { kind, personId, secrets: JSON.stringify(secrets) };
-    await keepAttempt(db, hashToken(attempt), row, ATTEMPT_MINUTES);
-    return attempt;
-  }
-
-  async function take(attempt: string, kind: 'passkey' | 'registration') {
-    const taken = await takeAttempt(db, hashToken(attempt), kind);
-    if (taken === null) throw new Refusal('unauthenticated', 'This sign-in has ended: begin it again');
-    return { personId: taken.personId, ...kept.parse(JSON.parse(taken.secrets)) };
-  }
-
-  async function whoRegisters(who: { link: string } | { personId: string }): Promise<Person> {
-    const person =
-      'link' in who
-        ? await findPersonOfLink(db, hashToken(who.link), clock.now())
-        : await findPerson(db, who.personId);
-    if (person === null || person.disabledAt !== null) throw new Refusal('unauthenticated', LINK_GONE);
-    if (person.issuer !== null) throw conflict('Who signs in at an identity provider has no passkey');
-    return person;
-  }
-
+export function createPasskeys(deps: Context): Passkeys {
   return {
-    async beginRegistration(who, site) {
-      const person = await whoRegisters(who);
-      const present = await listPasskeys(db, person.id);
-      if (present.length >= PASSKEYS_MAX) throw conflict(`there are ${PASSKEYS_MAX} passkeys already`);
-      const { generateRegistrationOptions } = await webauthn();
-      const options = await generateRegistrationOptions({
-        rpName: 'tallyhouse',
-        rpID: hostOf(site),
-        userName: person.email ?? person.name,
-        userDisplayName: person.name,
-        userID: new TextEncoder().encode(person.id),
-        attestationType: 'none',
-        excludeCredentials: present.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
-        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-      });
-      const link = 'link' in who ? hashToken(who.link) : null;
-      return {
-        options,
-        attempt: await keep('registration', person.id, { challenge: options.challenge, link }),
-      };
-    },
-    async register({ attempt, link, passkey }, site, visit) {
-      const { personId, challenge, link: bound } = await take(attempt, 'registration');
-      const { verifyRegistrationResponse } = await webauthn();
-      const checked = await verified(() =>
-        verifyRegistrationResponse({
-          response: { ...passkey, response: withoutUndefined(passkey.response) },
-          expectedChallenge: challenge,
-          expectedOrigin: site.origin,
-          expectedRPID: hostOf(site),
-        }),
-      );
-      if (!checked.verified || personId === null || (link === null ? null : hashToken(link)) !== bound) {
-        throw new Refusal('unauthenticated', NOBODY_KNOWN);
-      }
-      const { credential } = checked.registrationInfo;
-      return await db.transaction(async (tx) => {
-        const now = clock.now();
-        const isUsed = bound === null || (await usePersonLink(tx, { sha256: bound, personId }, now));
-        const person = await findPerson(tx, personId);
-        if (!isUsed || person === null) throw new Refusal('unauthenticated', LINK_GONE);
-        const isNew = await insertPasskey(tx, {
-          ...{ id: newId(), personId, credentialId: credential.id, counter: credential.counter },
-          publicKey: Buffer.from(credential.publicKey).toString('base64url'),
-          transports: [...(passkey.response.transports ?? [])],
-          ...{ createdAt: now, lastUsedAt: null },
-        });
-        if (!isNew) throw conflict('this passkey is registered already');
-        return await sessions.beginOf(tx, person, visit);
-      });
-    },
-    async beginSignIn(site) {
-      const { generateAuthenticationOptions } = await webauthn();
-      const options = await generateAuthenticationOptions({
-        rpID: hostOf(site),
-        userVerification: 'required',
-      });
-      return { options, attempt: await keep('passkey', null, { challenge: options.challenge, link: null }) };
-    },
-    async signIn({ attempt, passkey }, site, visit) {
-      const { challenge } = await take(attempt, 'passkey');
-      const found = await findPasskey(db, passkey.id);
-      if (found === null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-      const { credentialId: id, publicKey, counter, transports } = found.passkey;
-      const { verifyAuthenticationResponse } = await webauthn();
-      const checked = await verified(() =>
-        verifyAuthenticationResponse({
-          response: { ...passkey, response: withoutUndefined(passkey.response) },
-          expectedChallenge: challenge,
-          expectedOrigin: site.origin,
-          expectedRPID: hostOf(site),
-          credential: {
-            id,
-            publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-            counter,
-            transports,
-          },
-        }),
-      );
-      if (!checked.verified) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-      return await db.transaction(async (tx) => {
-        const isUsed = await usePasskey(
-          tx,
-          found.passkey.id,
-          checked.authenticationInfo.newCounter,
-          clock.now(),
-        );
-        if (!isUsed) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-        return await sessions.beginOf(tx, found.person, visit);
-      });
-    },
+    beginRegistration: (who, site) => beginRegistration(deps, who, site),
+    register: (given, site, visit) => register(deps, given, site, visit),
+    beginSignIn: (site) => beginSignIn(deps, site),
+    signIn: (given, site, visit) => signIn(deps, given, site, visit),
   };
+}
+
+async function keep(
+  { db }: Context,
+  kind: 'passkey' | 'registration',
+  personId: string | null,
+  secrets: z.input<typeof kept>,
+): Promise<string> {
+  const attempt = randomBytes(24).toString('base64url');
+  const row = { kind, personId, secrets: JSON.stringify(secrets) };
+  await keepAttempt(db, hashToken(attempt), row, ATTEMPT_MINUTES);
+  return attempt;
+}
+
+async function take({ db }: Context, attempt: string, kind: 'passkey' | 'registration') {
+  const taken = await takeAttempt(db, hashToken(attempt), kind);
+  if (taken === null) throw new Refusal('unauthenticated', 'This sign-in has ended: begin it again');
+  return { personId: taken.personId, ...kept.parse(JSON.parse(taken.secrets)) };
+}
+
+type Registrant = Parameters<Passkeys['beginRegistration']>[0];
+
+async function whoRegisters({ db, clock }: Context, who: Registrant): Promise<Person> {
+  const person =
+    'link' in who
+      ? await findPersonOfLink(db, hashToken(who.link), clock.now())
+      : await findPerson(db, who.personId);
+  if (person === null || person.disabledAt !== null) throw new Refusal('unauthenticated', LINK_GONE);
+  if (person.issuer !== null) throw conflict('Who signs in at an identity provider has no passkey');
+  return person;
+}
+
+async function beginRegistration(deps: Context, who: Registrant, site: Site): Promise<Challenge> {
+  const person = await whoRegisters(deps, who);
+  const present = await listPasskeys(deps.db, person.id);
+  if (present.length >= PASSKEYS_MAX) throw conflict(`there are ${PASSKEYS_MAX} passkeys already`);
+  const { generateRegistrationOptions } = await webauthn();
+  const options = await generateRegistrationOptions({
+    rpName: 'tallyhouse',
+    rpID: hostOf(site),
+    userName: person.email ?? person.name,
+    userDisplayName: person.name,
+    userID: new TextEncoder().encode(person.id),
+    attestationType: 'none',
+    excludeCredentials: present.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  const link = 'link' in who ? hashToken(who.link) : null;
+  const secrets = { challenge: options.challenge, link };
+  return { options, attempt: await keep(deps, 'registration', person.id, secrets) };
+}
+
+async function register(
+  deps: Context,
+  { attempt, link, passkey }: Parameters<Passkeys['register']>[0],
+  site: Site,
+  visit: Visit,
+): Promise<BegunSession> {
+  const { personId, challenge, link: bound } = await take(deps, attempt, 'registration');
+  const { verifyRegistrationResponse } = await webauthn();
+  const checked = await verified(() =>
+    verifyRegistrationResponse({
+      response: { ...passkey, response: withoutUndefined(passkey.response) },
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: hostOf(site),
+    }),
+  );
+  if (!checked.verified || personId === null || (link === null ? null : hashToken(link)) !== bound) {
+    throw new Refusal('unauthenticated', NOBODY_KNOWN);
+  }
+  const { id: credentialId, counter, publicKey } = checked.registrationInfo.credential;
+  return await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now();
+    const isUsed = bound === null || (await usePersonLink(tx, { sha256: bound, personId }, now));
+    const person = await findPerson(tx, personId);
+    if (!isUsed || person === null) throw new Refusal('unauthenticated', LINK_GONE);
+    const isNew = await insertPasskey(tx, {
+      ...{ id: newId(), personId, credentialId, counter },
+      publicKey: Buffer.from(publicKey).toString('base64url'),
+      transports: [...(passkey.response.transports ?? [])],
+      ...{ createdAt: now, lastUsedAt: null },
+    });
+    if (!isNew) throw conflict('this passkey is registered already');
+    return await deps.sessions.beginOf(tx, person, visit);
+  });
+}
+
+async function beginSignIn(deps: Context, site: Site): Promise<Challenge> {
+  const { generateAuthenticationOptions } = await webauthn();
+  const options = await generateAuthenticationOptions({ rpID: hostOf(site), userVerification: 'required' });
+  return {
+    options,
+    attempt: await keep(deps, 'passkey', null, { challenge: options.challenge, link: null }),
+  };
+}
+
+async function signIn(
+  deps: Context,
+  { attempt, passkey }: Parameters<Passkeys['signIn']>[0],
+  site: Site,
+  visit: Visit,
+): Promise<BegunSession> {
+  const { challenge } = await take(deps, attempt, 'passkey');
+  const found = await findPasskey(deps.db, passkey.id);
+  if (found === null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
+  const { credentialId: id, publicKey, counter, transports } = found.passkey;
+  const { verifyAuthenticationResponse } = await webauthn();
+  const checked = await verified(() =>
+    verifyAuthenticationResponse({
+      response: { ...passkey, response: withoutUndefined(passkey.response) },
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: hostOf(site),
+      credential: { id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter, transports },
+    }),
+  );
+  if (!checked.verified) throw new Refusal('unauthenticated', NOBODY_KNOWN);
+  const { newCounter } = checked.authenticationInfo;
+  return await deps.db.transaction(async (tx) => {
+    const isUsed = await usePasskey(tx, found.passkey.id, newCounter, deps.clock.now());
+    if (!isUsed) throw new Refusal('unauthenticated', NOBODY_KNOWN);
+    return await deps.sessions.beginOf(tx, found.person, visit);
+  });
 }
 
 function hostOf({ origin }: Site): string {

@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { type AnswerOf, type BodyOf, call } from '../api/client.ts';
 import { Failure } from '../parts/states.tsx';
 import styles from './sign-in.module.css';
+import { WithPasskey } from './with-passkey.tsx';
 
 type Answer = AnswerOf<'POST /console/session'>;
 
@@ -19,7 +20,10 @@ function linkOfAddress(): string | null {
   return link;
 }
 
-const link = linkOfAddress();
+const isInvitation = location.pathname.endsWith('/invite');
+const secret = linkOfAddress();
+const link = isInvitation ? null : secret;
+const invitation = isInvitation ? secret : null;
 let isLinkUsed = false;
 
 export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
@@ -50,6 +54,14 @@ export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
     <main className={styles.place}>
       <form className={styles.form} onSubmit={submit}>
         <h1>tallyhouse</h1>
+        <WithPasskey
+          invitation={invitation}
+          onSignedIn={(answer) => {
+            // The address of the invitation is no page of the console.
+            if (isInvitation) location.replace(location.pathname.replace(/\/invite$/, ''));
+            else onSignedIn(answer);
+          }}
+        />
         {hasEnded ? (
           <p className="soft">Your session has ended. Sign in to continue where you were.</p>
         ) : null}

@@ -9,8 +9,7 @@ import type { RequestContext } from './route.ts';
 /** With `PUBLIC_URL` there is a proxy in front, which appends the address that it saw to `X-Forwarded-For`. */
 export function visitOf(http: Context, request: RequestContext, publicUrl: string | null): Visit {
   const forwarded = headerOf(http, 'x-forwarded-for')?.split(',').at(-1)?.trim();
-  const ip =
-    publicUrl !== null && forwarded !== undefined && forwarded !== '' ? forwarded : addressOf(http);
+  const ip = publicUrl !== null && forwarded !== undefined && forwarded !== '' ? forwarded : addressOf(http);
   const { userAgent, requestId } = request;
   return { ip, userAgent, requestId };
 }

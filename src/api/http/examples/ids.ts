@@ -44,7 +44,7 @@ export const EXAMPLE_IDS = {
   billingConfiguration: 'c0000000-0000-4000-8000-000000000018',
   stripeAccount: 'c0000000-0000-4000-8000-000000000019',
   person: 'c0000000-0000-4000-8000-00000000001e',
-  /** Of the console. */
+  /** A session of the console. */
   session: 'c0000000-0000-4000-8000-00000000001f',
   savedQuery: 'c0000000-0000-4000-8000-00000000001c',
 } as const;

@@ -61,7 +61,7 @@ const entry = record(
         actorId: called('id', anyText),
         actorName: called('name', anyText),
         actorEmail: called('email', optional(anyText)),
-        actorRole: called('role', noted('Of a person, at that time.', optional(anyText))),
+        actorRole: called('role', noted('The roles of a person, at that time.', optional(anyText))),
       },
       {
         id: { answered: 'Actor' },
