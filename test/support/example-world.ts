@@ -1,6 +1,7 @@
 /** One object of each kind that the examples of requests name. */
 import {
   EXAMPLE_IDS,
+  EXAMPLE_INVITATION,
   EXAMPLE_JOB_ID,
   EXAMPLE_STRIPE_KEY,
   EXAMPLE_TOKEN,
@@ -45,9 +46,11 @@ export async function createExampleWorld(service: TestService): Promise<Replacem
     ...(await operationIds(api, customer)),
   };
   const token = await api.post('/v1/tokens/create', { name: 'World', scope: 'read' });
+  const invited = await api.post('/v1/people/invite', { email: 'new@acme.example', role: 'support' });
   return new Map<string | number, string | number>([
     ...Object.entries(ids).map(([kind, id]) => [EXAMPLE_IDS[kind as keyof ExampleIds], id] as const),
     [EXAMPLE_TOKEN, token.text('data.token')],
+    [EXAMPLE_INVITATION, invited.text('data.link').split('#')[1] ?? ''],
     [EXAMPLE_STRIPE_KEY, STAND_IN_KEY],
     [EXAMPLE_JOB_ID, await failedJob(service, contract)],
   ]);

@@ -87,6 +87,13 @@ export function requireOwnPage(context: Context): void {
   throw new Refusal('forbidden', 'A session is valid only for requests from the pages of this service');
 }
 
+/** A page of another site could sign a person in as somebody else. Clients that are no browsers may sign in. */
+export function requireOwnPageOfBrowser(context: Context): void {
+  const isBrowser =
+    headerOf(context, 'origin') !== undefined || headerOf(context, 'sec-fetch-site') !== undefined;
+  if (isBrowser) requireOwnPage(context);
+}
+
 function isOwnOrigin(context: Context, origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const hosts = [headerOf(context, 'host'), headerOf(context, 'x-forwarded-host')];

@@ -55,5 +55,8 @@ export const EXAMPLE_JOB_ID = 4711;
 /** The text of an API token. */
 export const EXAMPLE_TOKEN = 'th_your_token';
 
+/** The secret of an invitation, after `#`. */
+export const EXAMPLE_INVITATION = 'secret_of_the_invitation';
+
 /** A restricted key of an account of Stripe. */
 export const EXAMPLE_STRIPE_KEY = 'rk_live_your_restricted_key';

@@ -1,7 +1,7 @@
 /** Alerts, notifications, webhooks, tokens, and the service itself. */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import type { RequestExamples } from './example.ts';
-import { EXAMPLE_JOB_ID, EXAMPLE_TOKEN, EXAMPLE_IDS as ids } from './ids.ts';
+import { EXAMPLE_INVITATION, EXAMPLE_JOB_ID, EXAMPLE_TOKEN, EXAMPLE_IDS as ids } from './ids.ts';
 
 const alert = { customer_id: ids.customer, alert_id: ids.alert };
 
@@ -50,6 +50,17 @@ const service: RequestExamples = {
   archiveRole: { body: { name: 'auditor' } },
   revokeToken: { body: { id: ids.token } },
   rotateToken: { body: { id: ids.token } },
+  beginPasskeySignIn: { body: {} },
+  beginPasskey: { body: { link: EXAMPLE_INVITATION } },
+  registerPasskey: {
+    body: {
+      link: EXAMPLE_INVITATION,
+      passkey: {
+        ...{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} },
+        response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
+      },
+    },
+  },
   signIn: { body: { token: EXAMPLE_TOKEN } },
   retryJob: { body: { id: EXAMPLE_JOB_ID } },
   moveSandboxClock: { body: { now: '2026-12-01T00:00:00Z' } },

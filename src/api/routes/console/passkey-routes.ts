@@ -9,7 +9,7 @@ import type { RouteDefinition } from '../../http/route.ts';
 import {
   attemptCookie,
   attemptText,
-  requireOwnPage,
+  requireOwnPageOfBrowser,
   sessionCookie,
   sessionOf,
   sessionText,
@@ -55,7 +55,7 @@ function challengeRoute({ passkeys, publicUrl }: RouteContext): RouteDefinition 
     body: z.strictObject({}).meta({ id: 'BeginPasskeySignIn' }),
     response: options,
     async run({ http }) {
-      requireOwnPage(http);
+      requireOwnPageOfBrowser(http);
       const challenge = await passkeys.beginSignIn(siteOf(http, publicUrl));
       return new AnswerWithHeaders(
         { data: challenge.options },
@@ -73,7 +73,7 @@ function beginRoute({ passkeys, sessions, publicUrl }: RouteContext): RouteDefin
     body: beginBody,
     response: options,
     async run({ http, body }) {
-      requireOwnPage(http);
+      requireOwnPageOfBrowser(http);
       const given = await checkBody(beginBody, body);
       const session = given.link === undefined ? await sessionOf(http, sessions) : null;
       if (given.link === undefined && (session?.actor.role ?? null) === null) throw noPerson();
@@ -100,7 +100,7 @@ function registerRoute(deps: RouteContext): RouteDefinition {
     body: registerBody,
     response: sessionAnswer,
     async run({ http, body, context }) {
-      requireOwnPage(http);
+      requireOwnPageOfBrowser(http);
       const { link: text = null, passkey } = await checkBody(registerBody, body);
       const visit = visitOf(http, context, publicUrl);
       const given = { attempt: attemptText(http) ?? '', link: text, passkey };

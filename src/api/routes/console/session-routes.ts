@@ -18,6 +18,7 @@ import {
   endedCookie,
   isFromHere,
   requireOwnPage,
+  requireOwnPageOfBrowser,
   sessionCookie,
   sessionOf,
   sessionText,
@@ -135,10 +136,4 @@ function signOutRoute({ sessions, clock, signIns, publicUrl }: RouteContext): Ro
       { 'set-cookie': endedCookie(http) },
     );
   });
-}
-
-/** A page of another site could sign a person in with a foreign token. Clients that are no browsers may sign in. */
-function requireOwnPageOfBrowser(http: Parameters<typeof requireOwnPage>[0]): void {
-  const isBrowser = ['origin', 'sec-fetch-site'].some((name) => http.req.header(name) !== undefined);
-  if (isBrowser) requireOwnPage(http);
 }
