@@ -77,7 +77,7 @@ async function usageInvoices(count: number): Promise<void> {
     billed.push({ customerId, invoiceId: answer.text('data[0].id') });
   }
 }
-await usageInvoices(6);
+await usageInvoices(7);
 
 function nextBilled(): Billed {
   const one = billed.shift();
@@ -267,6 +267,33 @@ test('credit notes are listed as JSON and as CSV with a row for each line, and a
       currency: 'USD',
     },
   ]);
+});
+
+test('a credit note takes back the difference to the invoice of today, and SQL has it with its lines', async () => {
+  const own = nextBilled();
+  const difference = note(own.invoiceId, { lines: undefined, difference_to_regenerated: true });
+  expect(await refusal(difference)).toMatch(/^400 difference_to_regenerated.*the same today/);
+  const contracts = await api.post('/v2/contracts/list', { customer_id: own.customerId });
+  const override = (price: number) =>
+    api.post('/v2/contracts/edit', {
+      ...{ customer_id: own.customerId, contract_id: contracts.text('data[0].id') },
+      add_overrides: [
+        {
+          ...{ type: 'OVERWRITE', starting_at: NOVEMBER.starting_at, product_id: scenario.requestsProductId },
+          overwrite_rate: { rate_type: 'FLAT', price },
+        },
+      ],
+    });
+  await override(2);
+  const id = await createdId(api, CREATE, difference);
+  expect(lines(await noteOf(id))).toEqual(['Requests 2 money 0']);
+  expect(await refusal(difference)).toMatch(/^400 difference_to_regenerated.*the same today/);
+  const sql = (columns: string, view: string) =>
+    api.post('/v1/sql', { sql: `SELECT ${columns} FROM ${view} WHERE credit_note_id = '${id}'` });
+  const notes = await sql('number, status, total, offset_amount', 'credit_notes');
+  expect([notes.text('data[0].status'), notes.digits('data[0].total')]).toEqual(['ISSUED', '2']);
+  const rows = await sql('name, amount, paid_by', 'credit_note_lines');
+  expect([rows.text('data[0].name'), rows.digits('data[0].amount')]).toEqual(['Requests', '2']);
 });
 
 describe('a credit note is refused', () => {

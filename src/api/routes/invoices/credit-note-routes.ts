@@ -7,6 +7,7 @@ import { listShownNotes, readCreditNote } from '../../../billing/invoices/credit
 import { voidCreditNote } from '../../../billing/invoices/credit-notes/void-note.ts';
 import { pricingUnitsWithIds as creditTypesOf } from '../../../billing/invoices/read/pricing-units.ts';
 import { CREDIT_NOTE_REASONS, SETTLEMENTS } from '../../../core/credit-note.ts';
+import type { CreditRequest } from '../../../rating/credit-notes/credit-lines.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, exactNumber, hourAlignedTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
@@ -54,7 +55,10 @@ const noteBody = z
     invoice_id: uuid,
     reason: z.enum(CREDIT_NOTE_REASONS),
     memo: z.string().min(1).max(TEXT_MAX).optional().meta({ description: 'Printed on the note.' }),
-    lines: z.array(creditedLine).min(1).max(LINES_MAX),
+    lines: z.array(creditedLine).min(1).max(LINES_MAX).optional(),
+    difference_to_regenerated: z.literal(true).optional().meta({
+      description: 'Instead of lines: what the usage invoice would be less today, line by line.',
+    }),
     settlement: z.enum(SETTLEMENTS).optional().meta({
       description:
         'Where the money goes that was paid; what is unpaid is credited first. Required if any was or is to be paid.',
@@ -75,19 +79,27 @@ const noteBody = z
       description: 'A repeated key answers 409 and creates nothing.',
     }),
   })
+  .refine((body) => exactlyOne(body.lines, body.difference_to_regenerated), {
+    path: ['lines'],
+    message: 'either these or difference_to_regenerated is needed',
+  })
   .meta({ id: 'CreditNoteRequest' });
+
+function requestOf(one: z.output<typeof creditedLine>): CreditRequest {
+  return {
+    lineItemId: one.line_item_id ?? null,
+    productId: one.product_id ?? null,
+    amount: one.amount ?? null,
+    quantity: one.quantity ?? null,
+  };
+}
 
 function inputOf(body: z.output<typeof noteBody>, createdBy: string): CreditNoteInput {
   return {
     invoiceId: body.invoice_id,
     reason: body.reason,
     memo: body.memo ?? null,
-    lines: body.lines.map((one) => ({
-      lineItemId: one.line_item_id ?? null,
-      productId: one.product_id ?? null,
-      amount: one.amount ?? null,
-      quantity: one.quantity ?? null,
-    })),
+    lines: body.lines?.map(requestOf) ?? null,
     settlement: body.settlement ?? null,
     credit: {
       productId: body.credit_product_id ?? null,

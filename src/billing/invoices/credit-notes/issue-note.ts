@@ -5,6 +5,7 @@ import { newId } from '../../../core/ids.ts';
 import { invoiceNumber, type NumberPosition, numberYear } from '../../../core/invoice-number.ts';
 import type { Instant } from '../../../core/time.ts';
 import { publishCreditNote } from '../../../notifications/credit-note-messages.ts';
+import type { InvoiceToCredit } from '../../../rating/credit-notes/credit-book.ts';
 import { loadCommits } from '../../../store/balances/commits.ts';
 import { insertManualEntry } from '../../../store/balances/manual-balance-entries.ts';
 import type { Transaction } from '../../../store/base/database.ts';
@@ -19,6 +20,7 @@ import {
 import type { BillingContext } from '../../billing-context.ts';
 import { requireIssued } from '../issued/issued-invoice.ts';
 import { notFinalized } from './creditable-invoice.ts';
+import { invoiceOfToday } from './invoice-of-today.ts';
 import { storeCreditOfNote } from './note-credit.ts';
 import { type CreditNoteInput, type PlannedNote, planNote } from './plan-note.ts';
 
@@ -28,6 +30,7 @@ import { type CreditNoteInput, type PlannedNote, planNote } from './plan-note.ts
  */
 export async function createCreditNote(deps: BillingContext, input: CreditNoteInput): Promise<string> {
   await requireIssued(deps, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
+  const today = await todayOf(deps, input);
   return deps.db.transaction(async (tx) => {
     // The first lock, so that all transactions that take it take their locks in one order.
     await lockCreditNoteNumbers(tx);
@@ -35,7 +38,7 @@ export async function createCreditNote(deps: BillingContext, input: CreditNoteIn
     if (same !== null) throw keyUsed(same);
     const now = deps.clock.now();
     const { place, number } = await nextNumber(tx, deps, now);
-    const planned = await planNote(tx, input, null, { now, number });
+    const planned = await planNote(tx, input, today, { now, number });
     const id = newId();
     await store(tx, input, planned, { id, place, number, now });
     return id;
@@ -45,7 +48,16 @@ export async function createCreditNote(deps: BillingContext, input: CreditNoteIn
 /** The note that `createCreditNote` would issue now. Stores nothing, and refuses what it refuses. */
 export async function previewCreditNote(deps: BillingContext, input: CreditNoteInput): Promise<PlannedNote> {
   await requireIssued(deps, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
-  return deps.db.transaction((tx) => planNote(tx, input, null, { now: deps.clock.now(), number: null }));
+  const today = await todayOf(deps, input);
+  return deps.db.transaction((tx) => planNote(tx, input, today, { now: deps.clock.now(), number: null }));
+}
+
+/** Usage is read without a transaction. */
+async function todayOf(
+  deps: BillingContext,
+  { lines, invoiceId }: CreditNoteInput,
+): Promise<InvoiceToCredit | null> {
+  return lines === null ? invoiceOfToday(deps, invoiceId) : null;
 }
 
 /** Refuses (`conflict`) a number that another note has, from a former pattern. */

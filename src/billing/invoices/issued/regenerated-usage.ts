@@ -8,7 +8,7 @@ import type { BillingContext } from '../../billing-context.ts';
 import { billsUsage } from '../../invoice-queue/usage-periods.ts';
 import { beginRun, computeRun } from '../compute/compute-run.ts';
 import { inputFingerprints } from '../compute/input-fingerprints.ts';
-import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
+import { type PlannedInvoices, type PlanOptions, planInvoices } from '../compute/plan-invoices.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze/freeze.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import { pricedItems } from '../scheduled/joined-lines.ts';
@@ -20,14 +20,14 @@ import { type IssueInstead, itemsOf, nothingToBill, type Original } from './orig
  */
 export async function regenerateUsage(deps: BillingContext, original: Original): Promise<IssueInstead> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
-    plan: await planOf(deps, tx, original),
+    plan: await planOfOriginal(deps, tx, original),
     termsReadAt: await snapshotInstant(tx),
   }));
   const frozen = await computeAndFreezeHours(deps, plan);
   const fingerprint = await fingerprintOf(plan);
   return async (tx, present, identity) => {
     await lockBalances(tx, [present.contract.customerId, ...plan.context.balances.keys()]);
-    const now = await planOf(deps, tx, present);
+    const now = await planOfOriginal(deps, tx, present);
     if ((await fingerprintOf(now)) !== fingerprint) return false;
     const { invoicedIds } = await itemsOf(tx, present, deps.clock.now());
     await takeInvoicedItems(tx, present.invoice.id, invoicedIds);
@@ -40,12 +40,17 @@ export async function regenerateUsage(deps: BillingContext, original: Original):
  * The input of the new invoice, with the scheduled items that were on the original: no other item can join it, because
  * a later one is on a separate invoice.
  */
-async function planOf(deps: BillingContext, tx: Transaction, original: Original): Promise<PlannedInvoices> {
+export async function planOfOriginal(
+  deps: BillingContext,
+  tx: Transaction,
+  original: Original,
+  instead: PlanOptions = {},
+): Promise<PlannedInvoices> {
   const { contract } = original;
   const period = presentPeriod(original);
   if (period === null) throw nothingToBill(original);
   if (!billsUsage(contract)) throw new Refusal('invalid', `contract ${contract.id} has no rate card`);
-  const { targets, context } = await planInvoices(tx, [{ contract, period }], deps.clock.now());
+  const { targets, context } = await planInvoices(tx, [{ contract, period }], deps.clock.now(), instead);
   const { items, prices } = await itemsOf(tx, original, deps.clock.now());
   const joined = await pricedItems(
     tx,
