@@ -1,4 +1,4 @@
-/** Computes an issued usage invoice again, with the usage and the terms of now. Nothing is stored. */
+/** Computes an issued usage invoice again, with the current usage and terms. Nothing is stored. */
 import { Refusal } from '../../../core/errors.ts';
 import type { InvoiceToCredit } from '../../../rating/credit-notes/credit-book.ts';
 import { loadEntriesOfNotes } from '../../../store/balances/manual-balance-entries.ts';
