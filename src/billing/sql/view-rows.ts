@@ -30,7 +30,6 @@ import {
 } from '../../store/sql/report-rows.ts';
 import { catalogueRows } from './catalogue-rows.ts';
 import { exact, type RowsPart, time, type ViewSnapshot } from './cells.ts';
-import { creditNoteRows } from './credit-note-rows.ts';
 import { issuedBalances, issuedLedgers } from './issued-balances.ts';
 
 /** Views whose rows lie in PostgreSQL. Those of drafts are computed (draft-rows.ts). */
@@ -54,9 +53,6 @@ export async function readViewRows(
       return commitRows(deps, view, part);
     case 'holds':
       return holdRows(deps, part);
-    case 'credit_notes':
-    case 'credit_note_lines':
-      return creditNoteRows(deps, view, part);
     case 'invoices':
     case 'invoice_lines':
     case 'invoice_hours': {
