@@ -35,8 +35,8 @@ export const EXAMPLE_IDS = {
   /** Issued, of a contract whose billing provider is your own system. */
   externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
   /** A product on that invoice. */
-  chargedProduct: 'c0000000-0000-4000-8000-00000000001e',
-  creditNote: 'c0000000-0000-4000-8000-00000000001f',
+  chargedProduct: 'c0000000-0000-4000-8000-00000000002e',
+  creditNote: 'c0000000-0000-4000-8000-00000000002f',
   alert: 'c0000000-0000-4000-8000-000000000014',
   webhook: 'c0000000-0000-4000-8000-000000000015',
   token: 'c0000000-0000-4000-8000-000000000016',
