@@ -89,40 +89,40 @@ interface Context {
   onUse?(tokenId: string, now: Instant): void;
 }
 
-export function createConsoleSessions(deps: Context): ConsoleSessions {
-  const { db, clock } = deps;
+export function createConsoleSessions(context: Context): ConsoleSessions {
+  const { db, clock } = context;
   const find: ConsoleSessions['find'] = (text) =>
-    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(deps, hashToken(text), clock.now());
+    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(context, hashToken(text), clock.now());
   return {
     find,
     async signIn(tokenText, from) {
       const now = clock.now();
-      const token = await usableToken(deps, tokenText, now);
+      const token = await usableToken(context, tokenText, now);
       if (token === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
-      const expiresAt = now + sessionMsOf(deps);
-      const begun = await store(deps, { kind: 'session', tokenId: token.id, now, expiresAt }, from);
+      const expiresAt = now + sessionMsOf(context);
+      const begun = await store(context, { kind: 'session', tokenId: token.id, now, expiresAt }, from);
       return { ...begun, actor: { ...actorOfToken(token), sessionId: begun.id }, expiresAt };
     },
     async openLink(link, from) {
       const now = clock.now();
       const text = randomBytes(24).toString('base64url');
-      const times = { createdAt: now, expiresAt: now + sessionMsOf(deps) };
+      const times = { createdAt: now, expiresAt: now + sessionMsOf(context) };
       const session = { sha256: hashToken(text), ...times, ...whence(from) };
       const isOpen = await db.transaction((tx) => openConsoleLink(tx, hashToken(link), session));
       const begun = isOpen ? await find(text) : null;
       if (begun === null) throw new Refusal('unauthenticated', LINK_GONE);
       return { ...begun, text };
     },
-    beginOf: (tx, person, from, provider) => beginOf(deps, tx, { person, from, provider }),
+    beginOf: (tx, person, from, provider) => beginOf(context, tx, { person, from, provider }),
     async signOut(text) {
       await (text.startsWith(OF_PERSON) ? deletePersonSession : deleteConsoleSession)(db, hashToken(text));
     },
     async newLink(tokenText) {
       const now = clock.now();
-      const token = await usableToken(deps, tokenText, now);
+      const token = await usableToken(context, tokenText, now);
       if (token === null) return null;
       const link = { kind: 'link', tokenId: token.id, now, expiresAt: now + LINK_MS } as const;
-      return (await store(deps, link, { ip: null, userAgent: null })).text;
+      return (await store(context, link, { ip: null, userAgent: null })).text;
     },
   };
 }
@@ -168,36 +168,36 @@ async function noteUse(
   if (now - lastSeenAt >= USE_MS) await asIdentification(() => noteSessionUse(db, session, now));
 }
 
-async function findOfToken(deps: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
-  const found = await asIdentification(() => findConsoleSession(deps.db, sha256, now));
+async function findOfToken(context: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
+  const found = await asIdentification(() => findConsoleSession(context.db, sha256, now));
   if (found === null || !isUsable(found.token, now)) return null;
   const lastSeenAt = found.lastSeenAt ?? found.createdAt;
-  if (lastSeenAt + idleMsOf(deps) <= now) return null;
-  deps.onUse?.(found.token.id, now);
+  if (lastSeenAt + idleMsOf(context) <= now) return null;
+  context.onUse?.(found.token.id, now);
   const { id, expiresAt } = found;
-  await noteUse(deps, { id, personId: null }, lastSeenAt, now);
+  await noteUse(context, { id, personId: null }, lastSeenAt, now);
   return { id, actor: { ...actorOfToken(found.token), sessionId: id }, expiresAt };
 }
 
-async function findOfPerson(deps: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
-  const { db } = deps;
-  const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMsOf(deps)));
+async function findOfPerson(context: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
+  const { db } = context;
+  const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMsOf(context)));
   if (found === null || found.person.disabledAt !== null) return null;
   const { session, person } = found;
-  await noteUse(deps, session, session.lastSeenAt, now);
+  await noteUse(context, session, session.lastSeenAt, now);
   const actor = await asIdentification(() => actorOfPerson(db, person, session.id));
   return { id: session.id, actor, expiresAt: session.expiresAt };
 }
 
 async function beginOf(
-  deps: Context,
+  context: Context,
   tx: Transaction,
   { person, from, provider }: { person: Person; from: From; provider: ProviderSession | undefined },
 ): Promise<BegunSession> {
   if (person.disabledAt !== null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const text = `${OF_PERSON}${randomBytes(24).toString('base64url')}`;
-  const [id, expiresAt] = [newId(), now + sessionMsOf(deps)];
+  const [id, expiresAt] = [newId(), now + sessionMsOf(context)];
   await insertPersonSession(tx, {
     ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },
     ...whence(from),

@@ -47,12 +47,12 @@ export interface IssuedToken {
  * (`forbidden`); null: the operator, who has all.
  */
 export async function issueToken(
-  deps: Pick<AccessContext, 'db' | 'clock'>,
+  context: Pick<AccessContext, 'db' | 'clock'>,
   token: NewToken,
   giver: Permissions | null = null,
 ): Promise<IssuedToken> {
   refuseMore(giver, permissionsOf(token.scope));
-  return await deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
+  return await context.db.transaction((tx) => issue(tx, context.clock.now(), token));
 }
 
 async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<IssuedToken> {
@@ -67,21 +67,21 @@ async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<I
 }
 
 /** All tokens, revoked and expired ones too, in the order of creation. */
-export function listTokens(deps: Pick<AccessContext, 'db'>, page: PageRequest): Promise<Page<Token>> {
-  return listStoredTokens(deps.db, page);
+export function listTokens(context: Pick<AccessContext, 'db'>, page: PageRequest): Promise<Page<Token>> {
+  return listStoredTokens(context.db, page);
 }
 
 /**
  * Revokes a token, in every process. Idempotent. Refuses an unknown token and that of API_TOKEN, which the next start
  * would restore (`conflict`).
  */
-export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
-  return deps.db.transaction(async (tx) => {
+export function revokeToken(context: AccessContext, id: string): Promise<Token> {
+  return context.db.transaction(async (tx) => {
     const token = await managedToken(tx, id);
     if (token.revokedAt !== null) return token;
-    const revokedAt = deps.clock.now();
+    const revokedAt = context.clock.now();
     await revokeStoredToken(tx, token, revokedAt);
-    afterCommit(() => deps.onRevoked(token.sha256));
+    afterCommit(() => context.onRevoked(token.sha256));
     return { ...token, revokedAt };
   });
 }
@@ -92,26 +92,26 @@ export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
  * permissions than the giver has (`forbidden`).
  */
 export async function rotateToken(
-  deps: AccessContext,
+  context: AccessContext,
   id: string,
   {
     expiresAt,
     giver = null,
   }: { readonly expiresAt: Instant | null | undefined; readonly giver?: Permissions | null },
 ): Promise<IssuedToken> {
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const token = await managedToken(tx, id);
     refuseMore(giver, actorOfToken(token).permissions);
     if (token.revokedAt !== null) throw conflict(`token ${id} is revoked`);
-    const now = deps.clock.now();
+    const now = context.clock.now();
     const { name } = token;
     const scope = token.permissions === null ? token.scope : token.permissions.filter(isPermission);
     const end = expiresAt === undefined ? token.expiresAt : expiresAt;
     const issued = await issue(tx, now, { name, scope, expiresAt: end });
     await revokeStoredToken(tx, token, now);
     afterCommit(() => {
-      deps.onRevoked(token.sha256);
-      deps.onReplaced((text) => hashToken(text) === token.sha256, issued.text);
+      context.onRevoked(token.sha256);
+      context.onReplaced((text) => hashToken(text) === token.sha256, issued.text);
     });
     return issued;
   });
@@ -139,14 +139,14 @@ async function managedToken(tx: Transaction, id: string): Promise<Token> {
  * Returns the text of a first token that this call stored, for the caller to print; otherwise null.
  */
 export async function ensureFirstToken(
-  deps: Pick<AccessContext, 'db' | 'clock'> & {
+  context: Pick<AccessContext, 'db' | 'clock'> & {
     readonly apiToken: string | undefined;
     firstToken(): Promise<{ readonly token: string }>;
   },
 ): Promise<string | null> {
-  const { apiToken } = deps;
-  const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
+  const { apiToken } = context;
+  const now = context.clock.now();
+  await context.db.transaction(async (tx) => {
     const kept = apiToken === undefined ? null : configuredToken(apiToken, now);
     const revoked = await revokeFormerConfiguredTokens(tx, kept?.sha256 ?? null, now);
     const added = kept === null ? null : await keepConfiguredToken(tx, kept);
@@ -155,10 +155,10 @@ export async function ensureFirstToken(
       ...(added === null ? [] : [tokenChange('createToken', added)]),
     ]);
   });
-  if (apiToken !== undefined || (await countIssuedTokens(deps.db)) > 0) return null;
-  const { token: text } = await deps.firstToken();
+  if (apiToken !== undefined || (await countIssuedTokens(context.db)) > 0) return null;
+  const { token: text } = await context.firstToken();
   const wanted = { name: 'first token', scope: 'write', expiresAt: null } as const;
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const token = tokenOf(text, wanted, now);
     if (!(await createToken(tx, token))) return null;
     await recordSystemChanges(tx, START, now, [tokenChange('createToken', token.id)]);

@@ -105,12 +105,12 @@ interface Context {
   readonly sessions: Pick<ConsoleSessions, 'beginOf'>;
 }
 
-export function createPasskeys(deps: Context): Passkeys {
+export function createPasskeys(context: Context): Passkeys {
   return {
-    beginRegistration: (who, site) => beginRegistration(deps, who, site),
-    register: (given, site, visit) => register(deps, given, site, visit),
-    beginSignIn: (site) => beginSignIn(deps, site),
-    signIn: (given, site, visit) => signIn(deps, given, site, visit),
+    beginRegistration: (who, site) => beginRegistration(context, who, site),
+    register: (given, site, visit) => register(context, given, site, visit),
+    beginSignIn: (site) => beginSignIn(context, site),
+    signIn: (given, site, visit) => signIn(context, given, site, visit),
   };
 }
 
@@ -144,9 +144,9 @@ async function whoRegisters({ db, clock }: Context, who: Registrant): Promise<Pe
   return person;
 }
 
-async function beginRegistration(deps: Context, who: Registrant, site: Site): Promise<Challenge> {
-  const person = await whoRegisters(deps, who);
-  const present = await listPasskeys(deps.db, person.id);
+async function beginRegistration(context: Context, who: Registrant, site: Site): Promise<Challenge> {
+  const person = await whoRegisters(context, who);
+  const present = await listPasskeys(context.db, person.id);
   if (present.length >= PASSKEYS_MAX) throw conflict(`there are ${PASSKEYS_MAX} passkeys already`);
   const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
@@ -161,16 +161,16 @@ async function beginRegistration(deps: Context, who: Registrant, site: Site): Pr
   });
   const link = 'link' in who ? hashToken(who.link) : null;
   const secrets = { challenge: options.challenge, link };
-  return { options, attempt: await keep(deps, 'registration', person.id, secrets) };
+  return { options, attempt: await keep(context, 'registration', person.id, secrets) };
 }
 
 async function register(
-  deps: Context,
+  context: Context,
   { attempt, link, passkey }: Parameters<Passkeys['register']>[0],
   site: Site,
   visit: Visit,
 ): Promise<BegunSession> {
-  const { personId, challenge, link: bound } = await take(deps, attempt, 'registration');
+  const { personId, challenge, link: bound } = await take(context, attempt, 'registration');
   const { verifyRegistrationResponse } = await webauthn();
   const checked = await verified(() =>
     verifyRegistrationResponse({
@@ -184,8 +184,8 @@ async function register(
     throw new Refusal('unauthenticated', NOBODY_KNOWN);
   }
   const { id: credentialId, counter, publicKey } = checked.registrationInfo.credential;
-  return await deps.db.transaction(async (tx) => {
-    const now = deps.clock.now();
+  return await context.db.transaction(async (tx) => {
+    const now = context.clock.now();
     const isUsed = bound === null || (await usePersonLink(tx, { sha256: bound, personId }, now));
     const person = await findPerson(tx, personId);
     if (!isUsed || person === null) throw new Refusal('unauthenticated', LINK_GONE);
@@ -196,27 +196,27 @@ async function register(
       ...{ createdAt: now, lastUsedAt: null },
     });
     if (!isNew) throw conflict('this passkey is registered already');
-    return await deps.sessions.beginOf(tx, person, visit);
+    return await context.sessions.beginOf(tx, person, visit);
   });
 }
 
-async function beginSignIn(deps: Context, site: Site): Promise<Challenge> {
+async function beginSignIn(context: Context, site: Site): Promise<Challenge> {
   const { generateAuthenticationOptions } = await webauthn();
   const options = await generateAuthenticationOptions({ rpID: hostOf(site), userVerification: 'required' });
   return {
     options,
-    attempt: await keep(deps, 'passkey', null, { challenge: options.challenge, link: null }),
+    attempt: await keep(context, 'passkey', null, { challenge: options.challenge, link: null }),
   };
 }
 
 async function signIn(
-  deps: Context,
+  context: Context,
   { attempt, passkey }: Parameters<Passkeys['signIn']>[0],
   site: Site,
   visit: Visit,
 ): Promise<BegunSession> {
-  const { challenge } = await take(deps, attempt, 'passkey');
-  const found = await findPasskey(deps.db, passkey.id);
+  const { challenge } = await take(context, attempt, 'passkey');
+  const found = await findPasskey(context.db, passkey.id);
   if (found === null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
   const { credentialId: id, publicKey, counter, transports } = found.passkey;
   const { verifyAuthenticationResponse } = await webauthn();
@@ -231,10 +231,10 @@ async function signIn(
   );
   if (!checked.verified) throw new Refusal('unauthenticated', NOBODY_KNOWN);
   const { newCounter } = checked.authenticationInfo;
-  return await deps.db.transaction(async (tx) => {
-    const isUsed = await usePasskey(tx, found.passkey.id, newCounter, deps.clock.now());
+  return await context.db.transaction(async (tx) => {
+    const isUsed = await usePasskey(tx, found.passkey.id, newCounter, context.clock.now());
     if (!isUsed) throw new Refusal('unauthenticated', NOBODY_KNOWN);
-    return await deps.sessions.beginOf(tx, found.person, visit);
+    return await context.sessions.beginOf(tx, found.person, visit);
   });
 }
 

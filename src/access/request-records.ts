@@ -43,7 +43,7 @@ export interface RequestRecords {
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-export function createRequestRecords(deps: {
+export function createRequestRecords(context: {
   readonly db: Database;
   readonly idempotency: Idempotency;
   readonly audit: WriteAudit;
@@ -52,14 +52,14 @@ export function createRequestRecords(deps: {
   /** Called if the record of a failed request could not be written. */
   onLost(error: unknown): void;
 }): RequestRecords {
-  const { rightOfWay = createRightOfWay() } = deps;
+  const { rightOfWay = createRightOfWay() } = context;
   return {
     read: (work) => rightOfWay.during(() => asRead(work)),
     async open(request) {
       const { operation, key, content } = request;
-      const claim = key === null ? null : await deps.idempotency.claim({ operation, key }, content);
+      const claim = key === null ? null : await context.idempotency.claim({ operation, key }, content);
       if (claim !== null && 'status' in claim) return claim;
-      return recordOf(request, openUnit(deps.db), claim);
+      return recordOf(request, openUnit(context.db), claim);
     },
   };
 
@@ -70,17 +70,17 @@ export function createRequestRecords(deps: {
         await unit.commit(async (tx) => {
           await claim?.store(tx, answer);
           // Last, because the rows of the log are in the order of their commits.
-          if (request.audited !== null) await deps.audit(tx, request.audited, result);
+          if (request.audited !== null) await context.audit(tx, request.audited, result);
         });
       },
       async fail(result, answer) {
         await unit.rollBack();
         try {
           if (answer === null) await claim?.release();
-          else await claim?.store(deps.db, answer);
-          if (request.audited !== null) await deps.audit(deps.db, request.audited, result);
+          else await claim?.store(context.db, answer);
+          if (request.audited !== null) await context.audit(context.db, request.audited, result);
         } catch (error) {
-          deps.onLost(error);
+          context.onLost(error);
         }
       },
     };

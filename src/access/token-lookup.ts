@@ -119,11 +119,11 @@ class RememberedTokens {
 }
 
 /** Unknown tokens are not cached: a new token works at once, and guesses cannot evict real ones. */
-export function createTokenLookup(deps: {
+export function createTokenLookup(context: {
   find(sha256: string): Promise<Token | null>;
   monotonicMs(): number;
 }): TokenLookup {
-  const remembered = new RememberedTokens(() => deps.monotonicMs());
+  const remembered = new RememberedTokens(() => context.monotonicMs());
   /** Running lookups, so that concurrent requests with one token share one. */
   const running = new Map<string, Promise<Token | null>>();
 
@@ -132,7 +132,7 @@ export function createTokenLookup(deps: {
     const changesBefore = remembered.changes;
     try {
       const limitMs = known === undefined ? FIRST_LOOKUP_LIMIT_MS : LOOKUP_LIMIT_MS;
-      const token = await within(limitMs, deps.find(sha256), 'the token cannot be looked up now');
+      const token = await within(limitMs, context.find(sha256), 'the token cannot be looked up now');
       if (token === null || token.revokedAt !== null) {
         remembered.remove(sha256);
         return null;

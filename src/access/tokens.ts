@@ -54,20 +54,20 @@ export interface Authenticator {
  * Identifies callers by their tokens, with few queries (`token-lookup.ts`). Expiry is checked against the service's
  * clock on every request.
  */
-export function createAuthenticator(deps: {
+export function createAuthenticator(context: {
   readonly db: Database;
   readonly clock: Clock;
   readonly monotonicMs?: () => number;
 }): Authenticator {
   const lookup = createTokenLookup({
-    find: (sha256) => asIdentification(() => findTokenBySha256(deps.db, sha256)),
-    monotonicMs: deps.monotonicMs ?? (() => performance.now()),
+    find: (sha256) => asIdentification(() => findTokenBySha256(context.db, sha256)),
+    monotonicMs: context.monotonicMs ?? (() => performance.now()),
   });
-  const uses = createTokenUses({ write: (noted) => noteUses(deps.db, noted) });
+  const uses = createTokenUses({ write: (noted) => noteUses(context.db, noted) });
   return {
     async authenticate(text, from) {
       const token = await lookup.find(hashToken(text), from);
-      const now = deps.clock.now();
+      const now = context.clock.now();
       if (token === null || !isUsable(token, now)) return null;
       uses.note(token.id, now);
       return actorOfToken(token);
@@ -112,7 +112,7 @@ interface TokenUses {
 }
 
 /** When tokens were last used, written in batches a few seconds late. A crash loses the uses of the last seconds only. */
-function createTokenUses(deps: { write(uses: ReadonlyMap<string, Instant>): Promise<void> }): TokenUses {
+function createTokenUses(context: { write(uses: ReadonlyMap<string, Instant>): Promise<void> }): TokenUses {
   let noted = new Map<string, Instant>();
   const writes = createSerialQueue('uses of tokens');
 
@@ -121,7 +121,7 @@ function createTokenUses(deps: { write(uses: ReadonlyMap<string, Instant>): Prom
     const uses = noted;
     noted = new Map();
     try {
-      await deps.write(uses);
+      await context.write(uses);
     } catch {
       // PostgreSQL is unavailable: newer uses take precedence over pending ones.
       noted = new Map([...uses, ...noted]);

@@ -27,7 +27,7 @@ export function createUnmatchedEventsCount({
   log,
   isPaused,
   everyMs,
-  ...deps
+  ...context
 }: Options): UnmatchedEventsCount {
   let totals: UnmatchedTotals | null = null;
   let restUntil = 0;
@@ -37,7 +37,7 @@ export function createUnmatchedEventsCount({
     async work() {
       const begun = performance.now();
       if (begun < restUntil || isPaused()) return;
-      totals = await countUnmatchedEvents(deps);
+      totals = await countUnmatchedEvents(context);
       const ended = performance.now();
       restUntil = ended + REST * (ended - begun);
     },

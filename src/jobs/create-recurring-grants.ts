@@ -10,11 +10,11 @@ import { type JobKind, shortJobKind } from './job-kind.ts';
 /** Contracts per transaction, each with 200 children at most. */
 const BATCH_MAX = 50;
 
-export function recurringGrantsJobKind(deps: RowContext): JobKind {
+export function recurringGrantsJobKind(context: RowContext): JobKind {
   return shortJobKind({
     kind: GRANT_JOB,
     batchMax: BATCH_MAX,
-    run: (tx, jobs) => createGrants(deps, tx, jobs),
+    run: (tx, jobs) => createGrants(context, tx, jobs),
     changes: (created) => created.map(granted),
   });
 }

@@ -7,12 +7,12 @@ import type { JobKind } from './job-kind.ts';
 /** Each takes as long as ClickHouse needs to rewrite parts. */
 const BATCH_MAX = 1;
 
-export function eraseEventsJobKind(deps: BillingContext): JobKind {
+export function eraseEventsJobKind(context: BillingContext): JobKind {
   return {
     kind: ERASE_EVENTS_JOB,
     batchMax: BATCH_MAX,
     async prepare(batch) {
-      await eraseEvents(deps, batch);
+      await eraseEvents(context, batch);
       let done: readonly Job[] = [];
       return {
         stillValid: async (_tx, jobs) => jobs,

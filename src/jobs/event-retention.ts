@@ -54,18 +54,18 @@ type Options = Omit<RetentionSettings, 'announcedMs'> &
 
 export function createEventRetention({ log, isPaused, ...options }: Options): EventRetentionWork {
   const { everyMs, readEveryMs, announcedMs } = { ...TIMES, ...options };
-  const deps: RetentionSettings = { ...options, announcedMs };
+  const context: RetentionSettings = { ...options, announcedMs };
   let keptFrom: Instant | null = null;
   let held = '';
   let removedRows = 0;
 
   async function read(): Promise<void> {
-    keptFrom = (await findEventRetention(deps.db))?.keptFrom ?? null;
+    keptFrom = (await findEventRetention(context.db))?.keptFrom ?? null;
   }
 
   async function remove(): Promise<void> {
     if (isPaused()) return;
-    const run = await removeOldEvents(deps);
+    const run = await removeOldEvents(context);
     keptFrom = run.keptFrom;
     for (const { start, rows } of run.removed) {
       removedRows += rows;

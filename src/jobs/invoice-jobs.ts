@@ -19,28 +19,28 @@ const FINALIZED_MAX = 250;
 const BATCHES_AT_ONCE = 3;
 
 /** Finalizes usage invoices. */
-export function finalizationJobKind(deps: JobsContext): JobKind {
+export function finalizationJobKind(context: JobsContext): JobKind {
   const groupSize = firstGroupSize();
   return {
     kind: FINALIZATION_JOB,
     batchMax: FINALIZED_MAX,
     batchesAtOnce: BATCHES_AT_ONCE,
-    prepare: (batch, inTurn) => prepareInvoices({ ...deps, groupSize }, batch, inTurn),
+    prepare: (batch, inTurn) => prepareInvoices({ ...context, groupSize }, batch, inTurn),
   };
 }
 
 /** Contracts per transaction. */
 const SCHEDULED_MAX = 250;
 
-export function scheduledInvoicesJobKind(deps: BillingContext): JobKind {
+export function scheduledInvoicesJobKind(context: BillingContext): JobKind {
   return shortJobKind({
     kind: SCHEDULED_JOB,
     batchMax: SCHEDULED_MAX,
-    run: (tx, jobs) => issueScheduledInvoices(deps, tx, jobs),
+    run: (tx, jobs) => issueScheduledInvoices(context, tx, jobs),
     changes: (invoices) => invoices.map(issueChange),
     committed(invoices) {
-      deps.invoiceLog.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
-      for (const invoice of invoices) if (invoice.status === 'VOID') deps.invoiceLog.voided(invoice);
+      context.invoiceLog.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
+      for (const invoice of invoices) if (invoice.status === 'VOID') context.invoiceLog.voided(invoice);
     },
   });
 }
@@ -48,25 +48,25 @@ export function scheduledInvoicesJobKind(deps: BillingContext): JobKind {
 /** Consolidated invoices per transaction. Each reads the lines of up to ten invoices. */
 const CONSOLIDATED_MAX = 25;
 
-export function consolidatedInvoicesJobKind(deps: BillingContext): JobKind {
+export function consolidatedInvoicesJobKind(context: BillingContext): JobKind {
   return shortJobKind({
     kind: CONSOLIDATION_JOB,
     batchMax: CONSOLIDATED_MAX,
-    run: (tx, jobs) => issueConsolidatedInvoices(deps, tx, jobs),
+    run: (tx, jobs) => issueConsolidatedInvoices(context, tx, jobs),
     changes: (invoices) => invoices.map(issueChange),
-    committed: (invoices) => deps.invoiceLog.finalized(invoices),
+    committed: (invoices) => context.invoiceLog.finalized(invoices),
   });
 }
 
 /** Jobs per transaction. Each invoice run queues one per batch, and the first of them numbers all invoices. */
 const NUMBERING_MAX = 1_000;
 
-export function numberingJobKind(deps: BillingContext): JobKind {
+export function numberingJobKind(context: BillingContext): JobKind {
   return shortJobKind({
     kind: NUMBERING_JOB,
     batchMax: NUMBERING_MAX,
-    run: (tx, batch) => numberInvoices(deps, tx, batch),
+    run: (tx, batch) => numberInvoices(context, tx, batch),
     changes: (numbers) => numbers.map(numberingChange),
-    committed: (numbers) => deps.invoiceLog.numbered(numbers),
+    committed: (numbers) => context.invoiceLog.numbered(numbers),
   });
 }

@@ -12,14 +12,15 @@ const STEP_INTERVAL_MS = SECOND_MS;
 /** How often a process checks for work. */
 const LOOK_INTERVAL_MS = 10 * SECOND_MS;
 
-export function createBalancePublishing(deps: Pick<BillingContext, 'db' | 'clock' | 'log'>) {
+export function createBalancePublishing(context: Pick<BillingContext, 'db' | 'clock' | 'log'>) {
   let isUnderWay = false;
   return createPoll({
     name: 'balances',
     intervalMs: () => (isUnderWay ? STEP_INTERVAL_MS : LOOK_INTERVAL_MS),
     async work() {
-      isUnderWay = (await publishBalances(deps)) === 'under way';
+      isUnderWay = (await publishBalances(context)) === 'under way';
     },
-    onFailure: (err) => deps.log.error({ err }, 'balances cannot be published now: they will be tried again'),
+    onFailure: (err) =>
+      context.log.error({ err }, 'balances cannot be published now: they will be tried again'),
   });
 }

@@ -37,7 +37,7 @@ export interface BatchRunner extends Pick<JobsContext, 'db' | 'clock' | 'log' | 
 type Claim = () => Promise<readonly Job[]>;
 
 interface Batch {
-  readonly deps: BatchRunner;
+  readonly context: BatchRunner;
   readonly kind: JobKind;
 }
 
@@ -45,23 +45,23 @@ interface Batch {
  * Returns `NONE` if no job was available. Throws `unavailable` if a store does not respond: the jobs then stay as they
  * are.
  */
-export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): Promise<JobCounts> {
-  const { claimant } = deps;
+export async function runBatch(context: BatchRunner, kind: JobKind, claim: Claim): Promise<JobCounts> {
+  const { claimant } = context;
   const jobs = await claim();
   if (jobs.length === 0) return NONE;
   const renewal = createPoll({
     name: 'claims of jobs',
     intervalMs: CLAIM_MS / 4,
-    work: () => renewClaim(deps.db, claimant),
+    work: () => renewClaim(context.db, claimant),
     onFailure: ignoreFailure,
   });
   renewal.start();
   try {
-    return await workOn({ deps, kind }, jobs, 1);
+    return await workOn({ context, kind }, jobs, 1);
   } finally {
     await renewal.close();
     // A claim that cannot be released expires.
-    await releaseClaim(deps.db, claimant).catch(() => undefined);
+    await releaseClaim(context.db, claimant).catch(() => undefined);
   }
 }
 
@@ -71,7 +71,7 @@ const PREPARATIONS_MAX = 5;
 const SECOND_BATCH_MAX = 25;
 
 async function workOn(batch: Batch, jobs: readonly Job[], preparation: number): Promise<JobCounts> {
-  const { deps, kind } = batch;
+  const { context, kind } = batch;
   let outcome: Outcome;
   try {
     outcome = await prepareAndWrite(batch, jobs);
@@ -79,10 +79,10 @@ async function workOn(batch: Batch, jobs: readonly Job[], preparation: number): 
     return afterFailure(batch, jobs, error, preparation);
   }
   let total: JobCounts = { done: outcome.done, failed: 0 };
-  deps.count(kind.kind, total);
+  context.count(kind.kind, total);
   const size = preparation === 1 && jobs.length > SECOND_BATCH_MAX ? SECOND_BATCH_MAX : 1;
   for (const again of chunksOf(outcome.changed, size)) {
-    if (deps.isClosed()) break;
+    if (context.isClosed()) break;
     total = sumOf(total, await prepareAgain(batch, again, preparation + 1));
   }
   return total;
@@ -103,21 +103,25 @@ interface Outcome {
   readonly changed: readonly Job[];
 }
 
-async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
-  const { tracer } = deps;
+async function prepareAndWrite({ context, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
+  const { tracer } = context;
   const facts = { 'tallyhouse.jobs': jobs.length };
   return await tracer.trace(`job ${kind.kind}`, { kind: 'internal', facts }, async () => {
-    const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs, deps.inTurn ?? atOnce));
-    const outcome = await tracer.step('write', {}, () => write({ deps, kind }, jobs, prepared));
+    const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs, context.inTurn ?? atOnce));
+    const outcome = await tracer.step('write', {}, () => write({ context, kind }, jobs, prepared));
     if (outcome.done > 0) prepared.committed?.();
     return outcome;
   });
 }
 
-async function write({ deps, kind }: Batch, jobs: readonly Job[], prepared: PreparedJobs): Promise<Outcome> {
-  const kinds = deps.kinds.map((one) => one.kind);
-  return await deps.db.transaction(async (tx): Promise<Outcome> => {
-    const taken = await takeClaimed(tx, kinds, { claimant: deps.claimant, ids: jobs.map(({ id }) => id) });
+async function write(
+  { context, kind }: Batch,
+  jobs: readonly Job[],
+  prepared: PreparedJobs,
+): Promise<Outcome> {
+  const kinds = context.kinds.map((one) => one.kind);
+  return await context.db.transaction(async (tx): Promise<Outcome> => {
+    const taken = await takeClaimed(tx, kinds, { claimant: context.claimant, ids: jobs.map(({ id }) => id) });
     const valid = inSubjectOrder(taken, await prepared.stillValid(tx, taken));
     // Deleted first, so that the work may queue the same job again for a later instant.
     await deleteJobs(
@@ -128,7 +132,7 @@ async function write({ deps, kind }: Batch, jobs: readonly Job[], prepared: Prep
     if (valid.length > 0) {
       await prepared.write(tx, valid);
       const actor = { kind: 'job', name: kind.kind } as const;
-      await recordSystemChanges(tx, actor, deps.clock.now(), prepared.changes?.() ?? []);
+      await recordSystemChanges(tx, actor, context.clock.now(), prepared.changes?.() ?? []);
     }
     return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
   });
@@ -152,32 +156,32 @@ async function afterFailure(
   error: unknown,
   preparation: number,
 ): Promise<JobCounts> {
-  const { deps } = batch;
+  const { context } = batch;
   // The service is stopping, and has cancelled what the work was waiting for: the jobs are unchanged.
-  if (deps.isClosed()) return NONE;
-  if (!(await deps.storesAnswer())) {
-    deps.log.warn({ err: error, kind: batch.kind.kind, jobs: jobs.length }, 'a store does not answer');
+  if (context.isClosed()) return NONE;
+  if (!(await context.storesAnswer())) {
+    context.log.warn({ err: error, kind: batch.kind.kind, jobs: jobs.length }, 'a store does not answer');
     throw new Refusal('unavailable', 'a store does not answer: try again later');
   }
   const [first, ...others] = jobs;
   if (first !== undefined && others.length === 0) return postpone(batch, first, error);
   let total: JobCounts = { done: 0, failed: 0 };
   for (const job of jobs) {
-    if (deps.isClosed()) break;
+    if (context.isClosed()) break;
     total = sumOf(total, await workOn(batch, [job], preparation));
   }
   return total;
 }
 
-async function postpone({ deps, kind }: Batch, job: Job, error: unknown): Promise<JobCounts> {
+async function postpone({ context, kind }: Batch, job: Job, error: unknown): Promise<JobCounts> {
   const { id, subject, runAt, attempts } = job;
-  await postponeJob(deps.db, id, { realNow: Date.now(), message: reasonOf(error) });
-  deps.log.error(
+  await postponeJob(context.db, id, { realNow: Date.now(), message: reasonOf(error) });
+  context.log.error(
     { err: error, kind: kind.kind, subject, run_at: formatInstant(runAt), attempts: attempts + 1 },
     'a job failed: it will be tried again, and the later jobs of its subject wait for it',
   );
   const counts = { done: 0, failed: 1 };
-  deps.count(kind.kind, counts);
+  context.count(kind.kind, counts);
   return counts;
 }
 

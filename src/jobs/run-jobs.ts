@@ -23,28 +23,28 @@ export interface StepRunner extends Omit<BatchRunner, 'claimant' | 'inTurn'> {
 }
 
 /** Runs all jobs that are due at `dueAt` and have not failed, including jobs that they queue. */
-export async function runSteps(deps: StepRunner, dueAt: Instant): Promise<JobRun> {
-  const kinds = deps.kinds.map(({ kind }) => kind);
+export async function runSteps(context: StepRunner, dueAt: Instant): Promise<JobRun> {
+  const kinds = context.kinds.map(({ kind }) => kind);
   let total = NONE;
-  while (!deps.isClosed()) {
-    const step = await nextStep(deps.db, kinds, dueAt);
+  while (!context.isClosed()) {
+    const step = await nextStep(context.db, kinds, dueAt);
     if (step === null) return { ...total, isComplete: true };
-    const counts = await runStep(deps, step, dueAt);
+    const counts = await runStep(context, step, dueAt);
     total = sumOf(total, counts);
     if (counts !== NONE) continue;
     // Other processes hold the rest of the step, and later steps must not start before it ends.
-    const [claimant = ''] = deps.claimants;
-    if (!(await awaitStep(deps.db, kinds, step, { claimant, timeoutMs: STEP_WAIT_MS }))) break;
+    const [claimant = ''] = context.claimants;
+    if (!(await awaitStep(context.db, kinds, step, { claimant, timeoutMs: STEP_WAIT_MS }))) break;
   }
   return { ...total, isComplete: false };
 }
 
 /** Ends when no job of the step is free, or an earlier one is due. Returns `NONE` if none was free. */
-async function runStep(deps: StepRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
+async function runStep(context: StepRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
   const inTurn = inTurns();
-  const claimants = deps.claimants.slice(0, kindOf(deps, step.kind).batchesAtOnce ?? 1);
+  const claimants = context.claimants.slice(0, kindOf(context, step.kind).batchesAtOnce ?? 1);
   const ended = await Promise.allSettled(
-    claimants.map((claimant) => runBatches({ ...deps, claimant, inTurn }, step, dueAt)),
+    claimants.map((claimant) => runBatches({ ...context, claimant, inTurn }, step, dueAt)),
   );
   let total = NONE;
   for (const one of ended) {
@@ -55,19 +55,19 @@ async function runStep(deps: StepRunner, step: Step, dueAt: Instant): Promise<Jo
 }
 
 /** `runStep` with sequential batches. */
-async function runBatches(deps: BatchRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
-  const { claimant } = deps;
-  const kinds = deps.kinds.map(({ kind }) => kind);
-  const kind = kindOf(deps, step.kind);
+async function runBatches(context: BatchRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
+  const { claimant } = context;
+  const kinds = context.kinds.map(({ kind }) => kind);
+  const kind = kindOf(context, step.kind);
   let total = NONE;
   for (;;) {
-    const batch = await runBatch(deps, kind, () =>
-      claimStep(deps.db, kinds, step, { claimant, limit: kind.batchMax }),
+    const batch = await runBatch(context, kind, () =>
+      claimStep(context.db, kinds, step, { claimant, limit: kind.batchMax }),
     );
     if (batch === NONE) return total;
     total = sumOf(total, batch);
-    if (deps.isClosed()) return total;
-    const next = await nextStep(deps.db, kinds, dueAt);
+    if (context.isClosed()) return total;
+    const next = await nextStep(context.db, kinds, dueAt);
     if (next?.kind !== step.kind || next.runAt !== step.runAt) return total;
   }
 }
@@ -77,19 +77,19 @@ const RETRIES_PER_PASS_MAX = 1_000;
 
 /** Retries failed jobs whose retry delay ends by `retryBy`, an instant of real time; null: all. */
 export async function runFailed(
-  deps: BatchRunner,
+  context: BatchRunner,
   dueAt: Instant,
   retryBy: Instant | null,
 ): Promise<JobCounts> {
-  const { claimant } = deps;
-  const kinds = deps.kinds.map(({ kind }) => kind);
-  const failed = await loadFailedJobs(deps.db, kinds, { dueAt, retryBy, limit: RETRIES_PER_PASS_MAX });
+  const { claimant } = context;
+  const kinds = context.kinds.map(({ kind }) => kind);
+  const failed = await loadFailedJobs(context.db, kinds, { dueAt, retryBy, limit: RETRIES_PER_PASS_MAX });
   let total = NONE;
   for (const [name, jobs] of groupBy(failed, ({ kind }) => kind)) {
-    const kind = kindOf(deps, name);
-    for (let from = 0; from < jobs.length && !deps.isClosed(); from += kind.batchMax) {
+    const kind = kindOf(context, name);
+    for (let from = 0; from < jobs.length && !context.isClosed(); from += kind.batchMax) {
       const ids = jobs.slice(from, from + kind.batchMax).map(({ id }) => id);
-      const retried = await runBatch(deps, kind, () => claimJobs(deps.db, kinds, { claimant, ids }));
+      const retried = await runBatch(context, kind, () => claimJobs(context.db, kinds, { claimant, ids }));
       total = sumOf(total, retried);
     }
   }

@@ -51,11 +51,11 @@ interface NewOffset {
  * Creates an offset notification, which reports events from now on. Refuses an invalid duration, or one before a change
  * (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
  */
-export function createOffset(deps: NotificationContext, wanted: NewOffset): Promise<OffsetNotification> {
+export function createOffset(context: NotificationContext, wanted: NewOffset): Promise<OffsetNotification> {
   const { type, offset } = checked(wanted.policy);
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     await lockWanted(tx);
-    const now = deps.clock.now();
+    const now = context.clock.now();
     const { name, uniquenessKey, createdBy } = wanted;
     const times = { createdAt: now, changedAt: now, archivedAt: null };
     const created = { id: newId(), name, type, offset, uniquenessKey, createdBy, ...times };
@@ -63,7 +63,7 @@ export function createOffset(deps: NotificationContext, wanted: NewOffset): Prom
     if ((await countActiveOffsets(tx)) > OFFSETS_MAX) {
       throw conflict(`there are ${OFFSETS_MAX} offset notifications already: archive one first`);
     }
-    await scheduleAll(deps, tx, { type, offsetId: created.id, offset: offsetOf(offset) }, now);
+    await scheduleAll(context, tx, { type, offsetId: created.id, offset: offsetOf(offset) }, now);
     return created;
   });
 }
@@ -90,11 +90,11 @@ export function listOffsets(
  * Refuses an unknown or archived notification, and another type of event (`invalid`).
  */
 export function editOffset(
-  deps: NotificationContext,
+  context: NotificationContext,
   id: string,
   { type, offset: text }: Pick<OffsetPolicy, 'type'> & { readonly offset: string | undefined },
 ): Promise<OffsetNotification> {
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     await lockWanted(tx);
     const before = await findOffset(tx, id);
     if (before === null) {
@@ -105,12 +105,12 @@ export function editOffset(
     if (text === undefined) throw invalid(['policy', 'offset'], 'is required');
     const { offset } = checked({ type, offset: text });
     if (offset === before.offset) return before;
-    const changes = { offset, changedAt: deps.clock.now() };
+    const changes = { offset, changedAt: context.clock.now() };
     await saveOffset(tx, id, changes);
     const notification = { type, offsetId: id, offset: offsetOf(offset) };
     await removeUncreatedOf(tx, id, changes.changedAt);
     await moveScheduled(tx, notification, changes.changedAt);
-    await scheduleAll(deps, tx, notification, changes.changedAt);
+    await scheduleAll(context, tx, notification, changes.changedAt);
     return { ...before, ...changes };
   });
 }

@@ -34,7 +34,7 @@ interface ConfiguredDelivery {
   readonly configuration: BillingConfiguration;
 }
 
-type OpenProvider = (deps: ProviderParts, configured: ConfiguredDelivery) => Promise<PaymentsProvider>;
+type OpenProvider = (context: ProviderParts, configured: ConfiguredDelivery) => Promise<PaymentsProvider>;
 
 /** Opens each billing provider. */
 const OPEN: Readonly<Record<BillingProvider, OpenProvider>> = {
@@ -50,14 +50,14 @@ const OPEN: Readonly<Record<BillingProvider, OpenProvider>> = {
 };
 
 /** Throws `ProviderProblem` if the delivery no longer has a provider. */
-export async function providerOf(deps: ProviderParts, delivery: Delivery): Promise<PaymentsProvider> {
+export async function providerOf(context: ProviderParts, delivery: Delivery): Promise<PaymentsProvider> {
   const { configurationId } = delivery;
   const configuration =
     configurationId === null
       ? undefined
-      : (await loadBillingConfigurations(deps.db, [configurationId])).get(configurationId);
+      : (await loadBillingConfigurations(context.db, [configurationId])).get(configurationId);
   if (configuration === undefined) return refuseUnconnected();
-  return OPEN[configuration.billingProvider](deps, { delivery, configuration });
+  return OPEN[configuration.billingProvider](context, { delivery, configuration });
 }
 
 async function refuseUnconnected(): Promise<never> {
@@ -80,15 +80,15 @@ async function openCustom(
 }
 
 async function openStripe(
-  deps: ProviderParts,
+  context: ProviderParts,
   { delivery: { connectionId, customerId }, configuration }: ConfiguredDelivery,
 ): Promise<PaymentsProvider> {
-  const { db, accounts } = deps;
+  const { db, accounts } = context;
   const connection =
     connectionId === null ? undefined : (await loadConnections(db, [connectionId])).get(connectionId);
   if (connection === undefined)
     throw new ProviderProblem('refused', 'The configuration has no account of Stripe');
-  const leavesInDraft = (await leavesInvoicesInDraft(db, customerId)) ?? deps.leavesInDraft;
+  const leavesInDraft = (await leavesInvoicesInDraft(db, customerId)) ?? context.leavesInDraft;
   return createStripeProvider(
     accounts.access(connection),
     readStripeSettings(configuration.configuration, leavesInDraft),

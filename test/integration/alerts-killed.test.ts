@@ -44,9 +44,9 @@ async function createWatchedCustomer(service: BillingProcess) {
 test('the writes of a killed process about an alarm are rolled back, and the next process notifies once', async () => {
   const { db } = stores.database;
   const killed = await stores.start('killed');
-  const deps = jobsContext({ db, allowPrivate: true });
+  const context = jobsContext({ db, allowPrivate: true });
   // The processes reach no private addresses: messages are written, and not delivered.
-  await createEndpoint(deps, { name: 'receiver', url: 'http://127.0.0.1:9/', eventTypes: null });
+  await createEndpoint(context, { name: 'receiver', url: 'http://127.0.0.1:9/', eventTypes: null });
   const watched = await createWatchedCustomer(killed);
   const { customer_id } = watched;
   const stateFrom = async (service: BillingProcess) =>

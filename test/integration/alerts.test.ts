@@ -235,8 +235,8 @@ describe('states', () => {
     const { customerId, use } = await customerWith();
     await use(2000, NOON);
     const alert = await createAlert('spend_threshold_reached', 1000, { customer_id: customerId });
-    const deps = billingContext({ db, usageSource, clock: { now: () => Date.parse(NOW) } });
-    await Promise.all(Array.from({ length: 4 }, () => evaluateAlerts(deps, [customerId])));
+    const context = billingContext({ db, usageSource, clock: { now: () => Date.parse(NOW) } });
+    await Promise.all(Array.from({ length: 4 }, () => evaluateAlerts(context, [customerId])));
     await becomes(customerId, alert, 'in_alarm');
     await settled();
     const stored = db.select().from(webhookMessages).where(eq(webhookMessages.customerId, customerId));

@@ -26,8 +26,8 @@ const catalogue = await createThresholdCatalogue(api);
 const RELEASE = '/v1/contracts/commits/threshold-billing/release';
 
 /** As another process evaluates. */
-const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
-const evaluate = ({ customerId }: ThresholdCustomer) => evaluateThresholds(deps, [customerId]);
+const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+const evaluate = ({ customerId }: ThresholdCustomer) => evaluateThresholds(context, [customerId]);
 
 /** Everything is evaluated, and the work that is due then is done. */
 async function settled(at = NOW): Promise<void> {

@@ -257,8 +257,8 @@ test('two processes that issue the same consolidated invoice issue it once', asy
     ...{ id: 0, kind: CONSOLIDATION_JOB, key: '', subject: null, runAt: 0, attempts: 0 },
     payload,
   };
-  const deps = billingContext({ db, clock: { now: () => Date.parse(at(1, 3)) } });
-  const issue = () => db.transaction((tx) => issueConsolidatedInvoices(deps, tx, [job]));
+  const context = billingContext({ db, clock: { now: () => Date.parse(at(1, 3)) } });
+  const issue = () => db.transaction((tx) => issueConsolidatedInvoices(context, tx, [job]));
   const results = await Promise.allSettled([issue(), issue(), issue()]);
   const issued = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   expect(issued.map((invoice) => invoice.id)).toEqual([id]);

@@ -181,7 +181,7 @@ test('a credit note counts in the revenue of the day of its issue, and the days 
 test('credit notes of one invoice that two processes issue at once take back no more than it has, with numbers without a gap', async () => {
   const own = nextBilled();
   const other = createDatabase(service.connection);
-  const deps = billingContext({ db: other.db });
+  const context = billingContext({ db: other.db });
   const input = {
     ...{
       invoiceId: own.invoiceId,
@@ -200,7 +200,7 @@ test('credit notes of one invoice that two processes issue at once take back no 
   const lineItemId = invoice.text(`data.line_items[${line}].id`);
   const { Decimal } = await import('../../src/core/decimal.ts');
   const there = () =>
-    createCreditNote(deps, {
+    createCreditNote(context, {
       ...input,
       lines: [{ lineItemId, productId: null, amount: new Decimal('2'), quantity: null }],
     }).then(

@@ -139,7 +139,7 @@ describe('a page that may not continue', () => {
     ...{ pageMsMax: 60_000, customersPerPage: 1_000, linesPerPage: 1_000 },
     ...{ draftsPerStep: 2, customersPerStep: 2 },
   };
-  const deps = billingContext({
+  const context = billingContext({
     db: service.db,
     clickhouse: service.clickhouse,
     clock: { now: () => Date.parse('2026-11-10T00:01:00Z') },
@@ -158,7 +158,7 @@ describe('a page that may not continue', () => {
       let pages = 0;
       do {
         const request = { after, limit: 100, order: 'ascending' } as const;
-        const page: Awaited<ReturnType<typeof listDrafts>> = await listDrafts(deps, {}, request, {
+        const page: Awaited<ReturnType<typeof listDrafts>> = await listDrafts(context, {}, request, {
           ...endless,
           ...limits,
         });
@@ -173,7 +173,9 @@ describe('a page that may not continue', () => {
 
   test('more than two pages at a time wait, and more than ten waiting ones are refused', async () => {
     const request = { after: null, limit: 1, order: 'ascending' } as const;
-    const asked = await Promise.allSettled(Array.from({ length: 13 }, () => listDrafts(deps, {}, request)));
+    const asked = await Promise.allSettled(
+      Array.from({ length: 13 }, () => listDrafts(context, {}, request)),
+    );
     expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(12);
     const [refused] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toBeInstanceOf(Refusal);

@@ -95,9 +95,9 @@ test('an invoice is explained the same while its customer is erased, at whatever
       await service.moveClock(now);
     };
     const { clickhouse, queries } = beforeQuery(service.clickhouse, at, erase);
-    const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(now) } });
+    const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(now) } });
     const page = { after: null, limit: 10 };
-    const { rows } = await explainInvoice(deps, customerId, invoices.text('data[0].id'), page);
+    const { rows } = await explainInvoice(context, customerId, invoices.text('data[0].id'), page);
     const shown = rows.map(({ line, explanation, isReproduced }) =>
       [line.total, explanation.recomputed?.total, isReproduced].join(' '),
     );

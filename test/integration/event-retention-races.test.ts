@@ -43,14 +43,14 @@ let keptFrom: number | null = null;
 /** The lines with usage of an invoice, with something done before one of the queries to ClickHouse. */
 async function explained(index: number, at = -1, then: () => Promise<unknown> = async () => {}) {
   const { clickhouse, queries } = beforeQuery(service.clickhouse, at, then);
-  const deps = billingContext({
+  const context = billingContext({
     db,
     clickhouse,
     eventFacts: factsWithoutIngest(() => keptFrom),
     clock: { now: () => Date.parse(MAY) },
   });
   const page = { after: null, limit: 100 };
-  const { rows } = await explainInvoice(deps, customer.customerId, invoiceIds[index] ?? '', page);
+  const { rows } = await explainInvoice(context, customer.customerId, invoiceIds[index] ?? '', page);
   const shown = rows.map(({ line, isReproduced }) => `${line.name} ${line.total} ${isReproduced}`);
   return { shown, queries: queries() };
 }

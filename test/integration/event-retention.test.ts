@@ -150,16 +150,21 @@ describe('events of old months', () => {
         await clickhouse.command(sql);
       },
     };
-    const deps = { db, clock: { now: () => MARCH }, windowDays: 34, cluster: inject('clickhouse')?.cluster };
-    const announced = await removeOldEvents({ ...deps, clickhouse, months: 1, announcedMs: 60_000 });
+    const context = {
+      db,
+      clock: { now: () => MARCH },
+      windowDays: 34,
+      cluster: inject('clickhouse')?.cluster,
+    };
+    const announced = await removeOldEvents({ ...context, clickhouse, months: 1, announcedMs: 60_000 });
     expect(announced).toMatchObject({ keptFrom: Date.parse('2027-01-01T00:00:00Z'), removed: [] });
     expect(await storedMonths(service)).toEqual(['2026-11', '2026-12']);
-    const killed = removeOldEvents({ ...deps, clickhouse: dying, months: 1, announcedMs: 0 });
+    const killed = removeOldEvents({ ...context, clickhouse: dying, months: 1, announcedMs: 0 });
     await expect(killed).rejects.toThrow('killed');
     expect(await storedMonths(service)).toEqual(['2026-12']);
     await service.restart();
     expect((await service.api.get('/readyz')).status).toBe(200);
-    await removeOldEvents({ ...deps, clickhouse, months: null, announcedMs: 0 });
+    await removeOldEvents({ ...context, clickhouse, months: null, announcedMs: 0 });
     expect(await storedMonths(service)).toEqual([]);
     await service.restart();
     expect((await service.api.get('/readyz')).status).toBe(200);

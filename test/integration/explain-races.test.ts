@@ -45,9 +45,9 @@ async function explained(
 ) {
   const { clickhouse, queries } = beforeQuery(service.clickhouse, meanwhile.at, meanwhile.change);
   const now = Date.parse((await api.get('/v1/sandbox/clock')).text('data.now'));
-  const deps = billingContext({ db, clickhouse, clock: { now: () => now } });
+  const context = billingContext({ db, clickhouse, clock: { now: () => now } });
   const page = { after: null, limit: 100 };
-  const { invoice, rows } = await explainInvoice(deps, parent.customerId, id, page);
+  const { invoice, rows } = await explainInvoice(context, parent.customerId, id, page);
   return {
     status: invoice.status,
     total: invoice.total.toFixed(),

@@ -29,9 +29,9 @@ const tracer: Tracer = {
     return NO_TRACER.step(name, facts, work);
   },
 };
-const deps = billingContext({ db, clickhouse, clock, tracer });
+const context = billingContext({ db, clickhouse, clock, tracer });
 /** Usage does not fit in memory: it is read in slices, and its hours come after its lines. */
-const SLICED = { ...deps, usageRoom: { valuesMax: 1, valuesOfQuestionMin: 1 } };
+const SLICED = { ...context, usageRoom: { valuesMax: 1, valuesOfQuestionMin: 1 } };
 
 let customerId = '';
 beforeAll(async () => {
@@ -96,7 +96,7 @@ const sizes = ['hour', 'day'] as const;
 const orders = ['ascending', 'descending'] as const;
 const cases = sizes.flatMap((size) =>
   orders.flatMap((order) =>
-    [deps, SLICED].flatMap((own) =>
+    [context, SLICED].flatMap((own) =>
       [undefined, 2_000].map((room) => ({
         size,
         order,
@@ -114,7 +114,7 @@ describe('breakdowns', () => {
     async (one) => {
       const { size, order, own, room } = one;
       const filter = { customerId, range, size };
-      const whole = await listBreakdowns(deps, filter, { after: null, limit: 1_000, order });
+      const whole = await listBreakdowns(context, filter, { after: null, limit: 1_000, order });
       const pages = { drafts: new KeptDrafts(room), range };
       const read = (page: PageRequest<BreakdownPosition>) =>
         listBreakdowns(own, { ...filter, pages }, { ...page, order });
@@ -128,10 +128,10 @@ describe('breakdowns', () => {
 
   test('breakdowns without empty windows, of which reads are cut: as one page', async () => {
     const filter = { customerId, range, size: 'hour', withoutEmpty: true } as const;
-    const whole = await listBreakdowns(deps, filter, { after: null, limit: 1_000, order: 'ascending' });
+    const whole = await listBreakdowns(context, filter, { after: null, limit: 1_000, order: 'ascending' });
     const pages = { drafts: new KeptDrafts(), range };
     const { rows, computed } = await walk(2, (page: PageRequest<BreakdownPosition>) =>
-      listBreakdowns(deps, { ...filter, pages }, { ...page, order: 'ascending' }),
+      listBreakdowns(context, { ...filter, pages }, { ...page, order: 'ascending' }),
     );
     expect(rows.length).toBeGreaterThan(20);
     expect(shown(rows)).toEqual(shown(whole.rows));
@@ -144,7 +144,7 @@ async function knowingMoment() {
   const last = () => readBatchWatermark(clickhouse, [customerId, 'kept'], range);
   let moment = await last();
   return {
-    deps: { ...deps, eventFacts: { ...deps.eventFacts, completeUpTo: () => moment } },
+    context: { ...context, eventFacts: { ...context.eventFacts, completeUpTo: () => moment } },
     lookAgain: async () => {
       moment = await last();
     },
@@ -158,7 +158,7 @@ test.each([
 ])('usage that arrives between two pages counts on none, with a ClickHouse of $of', async (one) => {
   const filter = { customerId, range, size: 'day' } as const;
   const known = await knowingMoment();
-  const own = one.knows ? known.deps : deps;
+  const own = one.knows ? known.context : context;
   const before = await listBreakdowns(own, filter, { after: null, limit: 1_000, order: 'ascending' });
   const pages = { drafts: new KeptDrafts(0), range };
   let sent = 0;
@@ -178,10 +178,10 @@ test.each([
 
 test('spend by properties is computed once, and is the same', async () => {
   const filter = { customerId, range, size: 'day', properties: ['region'] } as const;
-  const whole = await listSpendBreakdowns(deps, filter, { after: null, limit: 1_000, order: 'ascending' });
+  const whole = await listSpendBreakdowns(context, filter, { after: null, limit: 1_000, order: 'ascending' });
   const pages = { drafts: new KeptDrafts(), range };
   const { rows, computed } = await walk(2, (page: PageRequest<BreakdownPosition>) =>
-    listSpendBreakdowns(deps, { ...filter, pages }, { ...page, order: 'ascending' }),
+    listSpendBreakdowns(context, { ...filter, pages }, { ...page, order: 'ascending' }),
   );
   expect(rows.map(({ groups }) => groups)).toEqual(whole.rows.map(({ groups }) => groups));
   expect(shown(rows)).toEqual(shown(whole.rows));
@@ -189,10 +189,10 @@ test('spend by properties is computed once, and is the same', async () => {
 });
 
 test('costs by day are computed once, and are the same', async () => {
-  const whole = await listCosts(deps, customerId, range, { after: null, limit: 100 });
+  const whole = await listCosts(context, customerId, range, { after: null, limit: 100 });
   const drafts = new KeptDrafts();
   const { rows, computed } = await walk(1, (page: PageRequest<Instant>) =>
-    listCosts(deps, customerId, range, page, drafts),
+    listCosts(context, customerId, range, page, drafts),
   );
   expect(rows).toHaveLength(4);
   expect(JSON.stringify(rows)).toBe(JSON.stringify(whole.rows));
@@ -205,11 +205,11 @@ test('what drafts take from balances is computed once for a list, and is the sam
     ...{ coveringDate: null, startingAt: null, effectiveBefore: null, sortsByPriority: true },
     ...{ withBalances: true, excludeZeroBalances: false },
   };
-  const whole = await listBalances(deps, filter, { after: null, limit: 100 });
+  const whole = await listBalances(context, filter, { after: null, limit: 100 });
   const keptDeductions = createKeptDeductions();
   const balances: [string, unknown][] = [];
   const { computed, pages } = await walk(1, async (page: PageRequest<CommitPosition>) => {
-    const listed = await listBalances({ ...deps, keptDeductions }, filter, page);
+    const listed = await listBalances({ ...context, keptDeductions }, filter, page);
     balances.push(...(listed.balances ?? []));
     return listed.page;
   });

@@ -19,14 +19,14 @@ const product = await createdId(api, '/v1/contract-pricing/products/create', {
   name: 'Credit',
   type: 'FIXED',
 });
-const deps = jobsContext({ db, allowPrivate: false });
+const context = jobsContext({ db, allowPrivate: false });
 // No deliverer runs here: messages stay where they were written.
-await createEndpoint(deps, { name: 'r', url: 'https://receiver.example/', eventTypes: null });
+await createEndpoint(context, { name: 'r', url: 'https://receiver.example/', eventTypes: null });
 
 let customer = '';
 let people = 0;
 beforeEach(async () => {
-  for (const type of LIFECYCLE_TYPES) await editSystemNotification(deps, { type, isEnabled: true });
+  for (const type of LIFECYCLE_TYPES) await editSystemNotification(context, { type, isEnabled: true });
   people += 1;
   customer = await createdId(api, '/v1/customers', { name: `Customer ${people}` });
 });
@@ -106,10 +106,10 @@ it('the service tells of credits of a customer, which have no contract', async (
 });
 
 it('the service is silent about events that are off, and tells nothing of the past when they are switched on', async () => {
-  for (const type of LIFECYCLE_TYPES) await editSystemNotification(deps, { type, isEnabled: false });
+  for (const type of LIFECYCLE_TYPES) await editSystemNotification(context, { type, isEnabled: false });
   const contract = await contractWith({});
   expect(await types()).toEqual([]);
-  await editSystemNotification(deps, { type: 'contract.archive', isEnabled: true });
+  await editSystemNotification(context, { type: 'contract.archive', isEnabled: true });
   await api.post('/v1/contracts/archive', {
     customer_id: customer,
     contract_id: contract,

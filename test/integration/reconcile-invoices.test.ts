@@ -230,10 +230,10 @@ test('pages continue where the last one ended, by size and by time, and a custom
   const parts = await reconcile(api, NOVEMBER, 3);
   expect(parts.pages).toBeGreaterThan(2);
   expect({ ...parts, pages: 1 }).toEqual({ ...whole, pages: 1 });
-  const deps = billingContext({ db, clickhouse, clock: { now: () => now } });
+  const context = billingContext({ db, clickhouse, clock: { now: () => now } });
   const range = { start: Date.parse(NOVEMBER.starting_on), end: Date.parse(NOVEMBER.ending_before) };
   const input = { range, customerId: null, after: null, limit: 100 };
-  const first = await reconcileInvoices(deps, input, 0);
+  const first = await reconcileInvoices(context, input, 0);
   expect(first.next).not.toBeNull();
   expect(first.rows.length).toBeLessThanOrEqual(1);
   expect(first.customersLeft).toBeGreaterThan(5);

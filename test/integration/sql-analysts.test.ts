@@ -64,8 +64,8 @@ describe('the time', () => {
 
   test('the time is that of the sandbox clock, also after it was moved', async () => {
     const clock = { now: () => Date.parse('2027-01-01T00:00:00Z') };
-    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
-    const other = await queryRows(deps, { sql: 'SELECT now() AS v' });
+    const context = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
+    const other = await queryRows(context, { sql: 'SELECT now() AS v' });
     const rows = [];
     for await (const part of other.rows) rows.push(...part);
     expect(rows).toEqual([['2027-01-01T00:00:00.000Z']]);
@@ -181,9 +181,9 @@ describe('the views', () => {
 
   test('drafts beyond the limit of a query are refused in words', async () => {
     const clock = { now: () => Date.parse('2026-11-10T00:00:00Z') };
-    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
+    const context = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
     const limits = { drafts: { drafts: 0, milliseconds: 1_000 } };
-    const { rows } = await queryRows(deps, { sql: 'SELECT total FROM drafts', limits });
+    const { rows } = await queryRows(context, { sql: 'SELECT total FROM drafts', limits });
     await expect(rows.next()).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringContaining('the query would take more than 0 drafts: name customers'),

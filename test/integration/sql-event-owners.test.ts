@@ -72,8 +72,10 @@ beforeAll(async () => {
 });
 
 async function ownersOfEvents(where: string): Promise<Map<unknown, unknown>> {
-  const deps = billingContext({ db, clickhouse, clock: { now: () => NOW } });
-  const { rows } = await queryRows(deps, { sql: `SELECT transaction_id, customer_id FROM events ${where}` });
+  const context = billingContext({ db, clickhouse, clock: { now: () => NOW } });
+  const { rows } = await queryRows(context, {
+    sql: `SELECT transaction_id, customer_id FROM events ${where}`,
+  });
   const owners = new Map<unknown, unknown>();
   for await (const part of rows) for (const [transaction, owner] of part) owners.set(transaction, owner);
   return owners;

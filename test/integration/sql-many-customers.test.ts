@@ -66,8 +66,8 @@ function recorded(): { readonly asked: ClickHouse; readonly texts: string[] } {
 
 async function rowsOf(asked: ClickHouse, question: string): Promise<unknown[]> {
   const clock = { now: () => Date.parse('2026-11-20T00:00:00Z') };
-  const deps = billingContext({ db, clickhouse: asked, clock });
-  const { rows } = await queryRows(deps, { sql: question });
+  const context = billingContext({ db, clickhouse: asked, clock });
+  const { rows } = await queryRows(context, { sql: question });
   const all: unknown[] = [];
   for await (const part of rows) all.push(...part);
   return all;

@@ -44,12 +44,12 @@ const EVERY_VIEW = `
 /** The rows, sorted. `meanwhile` is done when one part of PostgreSQL is read, and the others are not. */
 async function answer(meanwhile: () => Promise<unknown> = async () => {}): Promise<string[]> {
   const { clickhouse } = beforeQuery(service.clickhouse, 0, meanwhile);
-  const deps = billingContext({
+  const context = billingContext({
     db: service.db,
     clickhouse,
     clock: { now: () => Date.UTC(2026, 11, 3) },
   });
-  const { rows } = await queryRows(deps, { sql: EVERY_VIEW });
+  const { rows } = await queryRows(context, { sql: EVERY_VIEW });
   const all: string[] = [];
   for await (const part of rows) all.push(...part.map((cells) => cells.join(' ')));
   return all.toSorted();

@@ -150,8 +150,8 @@ describe('a long answer', () => {
 
   test('a long answer that meets a limit in the middle fails there, and is not taken for a whole one', async () => {
     const limits = { query: { ...REPORT_LIMITS, resultRows: 100_000 } };
-    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => 0 } });
-    const { rows } = await queryRows(deps, { sql: LONG, limits });
+    const context = billingContext({ db: service.db, clickhouse, clock: { now: () => 0 } });
+    const { rows } = await queryRows(context, { sql: LONG, limits });
     let read = 0;
     const all = async () => {
       for await (const part of rows) read += part.length;

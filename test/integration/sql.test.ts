@@ -37,8 +37,8 @@ async function every<Part>(parts: AsyncIterable<Part[]>): Promise<Part[]> {
   return all;
 }
 
-async function everyRow(deps: BillingContext, query: ReportQuery) {
-  return await every((await queryRows(deps, query)).rows);
+async function everyRow(context: BillingContext, query: ReportQuery) {
+  return await every((await queryRows(context, query)).rows);
 }
 
 beforeAll(async () => {
@@ -398,8 +398,8 @@ describe('a query is refused', () => {
     ],
   ])('a query is refused where it %s than it may', async (_, limits, sql, message) => {
     const clock = { now: () => Date.parse('2026-12-05T00:00:00Z') };
-    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
-    await expect(everyRow(deps, { sql, limits })).rejects.toMatchObject({
+    const context = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
+    await expect(everyRow(context, { sql, limits })).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringMatching(message),
     });

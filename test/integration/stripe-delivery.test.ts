@@ -603,14 +603,14 @@ test('a key of another account, or of the other mode, is reported in a sentence'
     baseUrl: stripe.url,
     secretsKey: undefined,
   });
-  const deps = billingContext({ db: service.db, clock: { now: Date.now }, accounts });
-  expect(await learnDefaultAccount(deps, 'test')).toBeNull();
-  expect(await learnDefaultAccount(deps, 'live')).toContain(
+  const context = billingContext({ db: service.db, clock: { now: Date.now }, accounts });
+  expect(await learnDefaultAccount(context, 'test')).toBeNull();
+  expect(await learnDefaultAccount(context, 'live')).toContain(
     'another account or mode than before (acct_stand_in, test)',
   );
-  expect(await learnDefaultAccount(deps, 'live')).toBeNull();
+  expect(await learnDefaultAccount(context, 'live')).toBeNull();
   stripe.state.accountId = 'acct_other';
-  expect(await learnDefaultAccount(deps, 'live')).toContain('acct_stand_in, live');
+  expect(await learnDefaultAccount(context, 'live')).toContain('acct_stand_in, live');
   stripe.state.accountId = 'acct_stand_in';
-  await learnDefaultAccount(deps, 'test');
+  await learnDefaultAccount(context, 'test');
 });

@@ -75,7 +75,7 @@ test('a balance that one event brings to both is reported once, recharged once, 
 });
 
 /** As another process evaluates. */
-const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
 const reachedAndOver = (type: string) => [
   `alerts.${type}`,
   `alerts.${type.replace('_reached', '_resolved')}`,
@@ -94,9 +94,9 @@ test('usage that arrives between the evaluation of an alert and that of a thresh
     await settled();
     const ids = [customer.customerId];
     await Promise.all([
-      evaluateAlerts(deps, ids).then(() => evaluateThresholds(deps, ids)),
-      customer.use(4500, NOON).then(() => evaluateThresholds(deps, ids)),
-      evaluateAlerts(deps, ids),
+      evaluateAlerts(context, ids).then(() => evaluateThresholds(context, ids)),
+      customer.use(4500, NOON).then(() => evaluateThresholds(context, ids)),
+      evaluateAlerts(context, ids),
     ]);
     await settled();
     await settled();
@@ -132,9 +132,9 @@ test('a contract that is edited or archived while its alerts are evaluated leave
     const ids = [customer.customerId];
     await customer.use(1200, NOON);
     await Promise.all([
-      evaluateAlerts(deps, ids),
+      evaluateAlerts(context, ids),
       change[kind](customer),
-      evaluateAlerts(deps, ids).then(() => evaluateAlerts(deps, ids)),
+      evaluateAlerts(context, ids).then(() => evaluateAlerts(context, ids)),
     ]);
     await settled();
     expect(await stateOf(customer, alert)).toBe(is);

@@ -84,8 +84,8 @@ test('of several processes that evaluate at once, one recharges', async () => {
   const customer = await recharged({ is_enabled: false });
   await settled();
   await customer.edit({ update_prepaid_balance_threshold_configuration: { is_enabled: true } });
-  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
-  await Promise.all([1, 2, 3].map(() => evaluateThresholds(deps, [customer.customerId])));
+  const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+  await Promise.all([1, 2, 3].map(() => evaluateThresholds(context, [customer.customerId])));
   await settled();
   expect(await customer.commits()).toEqual({ granted: ['5000'], left: '5000' });
 });
@@ -96,11 +96,11 @@ test('of a contract with both thresholds one charge is in flight at most, howeve
     prepaid_balance_threshold_configuration: topUp(catalogue, gate('EXTERNAL')),
     spend_threshold_configuration: { ...topUp(catalogue, gate('EXTERNAL')), recharge_to_amount: undefined },
   });
-  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+  const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
   const paid: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     await customer.use(7000, NOON);
-    await Promise.all([1, 2, 3].map(() => evaluateThresholds(deps, [customer.customerId])));
+    await Promise.all([1, 2, 3].map(() => evaluateThresholds(context, [customer.customerId])));
     await settled();
     const charges = await loadThresholdCharges(db, [customer.contractId]);
     const [workflow_id, ...others] = charges.flatMap((one) => (one.isInFlight ? [one.commitId] : []));
@@ -116,7 +116,7 @@ test('of a contract with both thresholds one charge is in flight at most, howeve
 
 test('whatever happens in whatever order, one charge of a contract is in flight at most, and each is paid or failed once', async () => {
   const { db, clickhouse } = service;
-  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
+  const context = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
   const threshold = topUp(catalogue, gate('EXTERNAL'));
   const step = fc.oneof(
     fc.record({ kind: fc.constant('use'), tokens: fc.integer({ min: 1, max: 9000 }) }),
@@ -143,7 +143,7 @@ test('whatever happens in whatever order, one charge of a contract is in flight 
         }
         if ('processes' in one) {
           const processes = Array.from({ length: one.processes });
-          await Promise.all(processes.map(() => evaluateThresholds(deps, [customer.customerId])));
+          await Promise.all(processes.map(() => evaluateThresholds(context, [customer.customerId])));
         }
         const [workflow_id, ...others] = await inFlight();
         expect(others).toEqual([]);

@@ -27,13 +27,13 @@ beforeEach(async () => {
 });
 
 const told = { onRevoked: () => undefined, onReplaced: () => undefined };
-const deps = () => ({ db: database.db, clock, monotonicMs: () => passedMs, ...told });
+const context = () => ({ db: database.db, clock, monotonicMs: () => passedMs, ...told });
 
 /** Asks as a separate process would, which remembers nothing. */
 const actorOf = (text: string): Promise<Actor | null> =>
-  createAuthenticator(deps()).authenticate(text, 'store');
+  createAuthenticator(context()).authenticate(text, 'store');
 const issued = async (token: Partial<Parameters<typeof issueToken>[1]> = {}) =>
-  issueToken(deps(), { name: 'ci', scope: 'read', expiresAt: null, ...token });
+  issueToken(context(), { name: 'ci', scope: 'read', expiresAt: null, ...token });
 
 /** Runs `work` while so many transactions are open. */
 async function besideTransactions<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
@@ -81,7 +81,7 @@ describe('a token', () => {
   });
 
   it('a token ends at the instant it expires by the service’s clock, remembered or not', async () => {
-    const { authenticate } = createAuthenticator(deps());
+    const { authenticate } = createAuthenticator(context());
     const { text } = await issued({ expiresAt: now + 1_000 });
     now += 999;
     expect(await authenticate(text, 'remembered')).not.toBeNull();
@@ -91,15 +91,15 @@ describe('a token', () => {
   });
 
   it('a token that is revoked stops working at once in every process for all that uses PostgreSQL', async () => {
-    const other = createAuthenticator(deps());
+    const other = createAuthenticator(context());
     const { text, token } = await issued({ scope: 'write' });
     expect(await other.authenticate(text, 'store')).not.toBeNull();
-    await revokeToken(deps(), token.id);
+    await revokeToken(context(), token.id);
     expect(await other.authenticate(text, 'store')).toBeNull();
   });
 
   it('a token that is revoked stops sending events as soon as the message of it arrives', async () => {
-    const other = createAuthenticator(deps());
+    const other = createAuthenticator(context());
     let isConnected: () => void = () => undefined;
     const connected = new Promise<void>((resolve) => {
       isConnected = resolve;
@@ -112,7 +112,7 @@ describe('a token', () => {
       await connected;
       const { text, token } = await issued({ scope: 'ingest' });
       expect(await other.authenticate(text, 'remembered')).not.toBeNull();
-      await revokeToken(deps(), token.id);
+      await revokeToken(context(), token.id);
       await vi.waitFor(async () => expect(await other.authenticate(text, 'remembered')).toBeNull());
     } finally {
       await subscription.close();
@@ -120,33 +120,33 @@ describe('a token', () => {
   });
 
   it('a token that is revoked stops sending events within five seconds where the message is lost', async () => {
-    const { authenticate } = createAuthenticator(deps());
+    const { authenticate } = createAuthenticator(context());
     const { text, token } = await issued({ scope: 'ingest' });
     expect(await authenticate(text, 'remembered')).not.toBeNull();
-    await revokeToken(deps(), token.id);
+    await revokeToken(context(), token.id);
     passedMs += TOKEN_MEMORY_MS;
     expect(await authenticate(text, 'remembered')).toBeNull();
   });
 
   it('a token that is created after it was refused works at once', async () => {
-    const { authenticate } = createAuthenticator(deps());
+    const { authenticate } = createAuthenticator(context());
     expect(await authenticate('configured-later', 'remembered')).toBeNull();
-    await ensureFirstToken({ ...deps(), apiToken: 'configured-later', firstToken: unexpected });
+    await ensureFirstToken({ ...context(), apiToken: 'configured-later', firstToken: unexpected });
     expect(await authenticate('configured-later', 'remembered')).toMatchObject({ scope: 'write' });
   });
 
   it('a token that is rotated is replaced by one of the same name, scope and end', async () => {
     const { text, token } = await issued({ scope: 'ingest', expiresAt: now + 60_000 });
-    const next = await rotateToken(deps(), token.id, { expiresAt: undefined });
+    const next = await rotateToken(context(), token.id, { expiresAt: undefined });
     expect(await actorOf(text)).toBeNull();
     expect(await actorOf(next.text)).toMatchObject({ id: next.token.id, name: 'ci', scope: 'ingest' });
     expect(next.token.expiresAt).toBe(token.expiresAt);
-    await expect(rotateToken(deps(), token.id, { expiresAt: undefined })).rejects.toThrow(/is revoked/);
+    await expect(rotateToken(context(), token.id, { expiresAt: undefined })).rejects.toThrow(/is revoked/);
   });
 
   it('a token shows when it was used last, once the process has written it', async () => {
     const { text, token } = await issued();
-    const authenticator = createAuthenticator(deps());
+    const authenticator = createAuthenticator(context());
     await authenticator.authenticate(text, 'store');
     now += 5_000;
     await authenticator.authenticate(text, 'remembered');
@@ -165,7 +165,7 @@ describe('the first token', () => {
     const directory = await createTestDirectory();
     const start = () =>
       ensureFirstToken({
-        ...deps(),
+        ...context(),
         apiToken: undefined,
         firstToken: () => firstToken(directory),
       });
@@ -179,7 +179,7 @@ describe('the first token', () => {
   it('the first token that is configured is stored once however often the service starts, and none is generated', async () => {
     for (let start = 0; start < 2; start++) {
       expect(
-        await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected }),
+        await ensureFirstToken({ ...context(), apiToken: 'configured', firstToken: unexpected }),
       ).toBeNull();
     }
     expect(await database.db.select().from(tokens)).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('the first token', () => {
   });
 
   it('the first token that is configured stops working when another one is, and works again when it is back', async () => {
-    const start = (apiToken: string) => ensureFirstToken({ ...deps(), apiToken, firstToken: unexpected });
+    const start = (apiToken: string) => ensureFirstToken({ ...context(), apiToken, firstToken: unexpected });
     await start('configured first');
     await start('configured next');
     expect(await actorOf('configured first')).toBeNull();
@@ -198,9 +198,9 @@ describe('the first token', () => {
   });
 
   it('a token is generated when the configured one is gone, which stops working', async () => {
-    await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
+    await ensureFirstToken({ ...context(), apiToken: 'configured', firstToken: unexpected });
     const start = () =>
-      ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
+      ensureFirstToken({ ...context(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
     expect(await start()).toBe('kept');
     expect(await actorOf('configured')).toBeNull();
     expect(await actorOf('kept')).toMatchObject({ scope: 'write' });
@@ -208,18 +208,18 @@ describe('the first token', () => {
 
   it('a first token is not generated again after it was revoked', async () => {
     const start = () =>
-      ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
+      ensureFirstToken({ ...context(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
     await start();
     const [first] = await database.db.select().from(tokens);
-    await revokeToken(deps(), String(first?.id));
+    await revokeToken(context(), String(first?.id));
     expect(await start()).toBeNull();
     expect(await actorOf('kept')).toBeNull();
   });
 
   it('the first token cannot be revoked while it is configured', async () => {
-    await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
+    await ensureFirstToken({ ...context(), apiToken: 'configured', firstToken: unexpected });
     const [configured] = await database.db.select().from(tokens);
-    await expect(revokeToken(deps(), String(configured?.id))).rejects.toThrow(/API_TOKEN/);
+    await expect(revokeToken(context(), String(configured?.id))).rejects.toThrow(/API_TOKEN/);
   });
 });
 
@@ -283,7 +283,7 @@ describe('the token command', () => {
   it('the token command prints the new token also where it cannot be kept, and says so', async () => {
     const dataDir = await createTestDirectory();
     const { token } = await firstToken(dataDir);
-    await ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token }) });
+    await ensureFirstToken({ ...context(), apiToken: undefined, firstToken: async () => ({ token }) });
     // In the way of what is written aside.
     await mkdir(join(dataDir, 'api-token.new'));
     const line = await rotate((await list()).slice(0, 36), dataDir);

@@ -48,12 +48,12 @@ function counted() {
     if (asked.lane === 'analysis') queries.push(asked.sql);
     return clickhouse.query(asked);
   };
-  return { deps: billingContext({ db: pool.db, clickhouse: { ...clickhouse, query } }), queries };
+  return { context: billingContext({ db: pool.db, clickhouse: { ...clickhouse, query } }), queries };
 }
 
 it('customers without events share one evaluation of each metric', async () => {
-  const { deps, queries } = counted();
-  const { rows, next } = await usageBatch(deps, { ...REQUEST, after: null });
+  const { context, queries } = counted();
+  const { rows, next } = await usageBatch(context, { ...REQUEST, after: null });
   expect(next).toBeNull();
   expect(rows).toHaveLength(CUSTOMERS * 2 * 2);
   expect(

@@ -125,16 +125,16 @@ describe('usage of many customers and metrics', () => {
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
       limit: 100,
     };
-    const deps = billingContext({ db: pool.db, clickhouse });
-    const pages = [await usageBatch(deps, { ...input, after: null })];
+    const context = billingContext({ db: pool.db, clickhouse });
+    const pages = [await usageBatch(context, { ...input, after: null })];
     for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null) {
-      pages.push(await usageBatch(deps, { ...input, after: next }));
+      pages.push(await usageBatch(context, { ...input, after: next }));
     }
     const count = (await idsOf('/v1/customers')).length * 48 * (await idsOf('/v1/billable-metrics')).length;
     const sizes = pages.map(({ rows }) => rows.length);
     expect(sizes).toEqual([...Array(sizes.length - 1).fill(100), count - 100 * (sizes.length - 1)]);
     expect(sizes.length).toBeGreaterThan(2);
-    const whole = await usageBatch(deps, { ...input, after: null, limit: 5_000 });
+    const whole = await usageBatch(context, { ...input, after: null, limit: 5_000 });
     expect(pages.flatMap(({ rows }) => rows)).toEqual(whole.rows);
   });
 });
@@ -163,12 +163,12 @@ describe('all pages', () => {
         range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
         limit: 1,
       };
-      const deps = billingContext({ db: pool.db, clickhouse });
+      const context = billingContext({ db: pool.db, clickhouse });
       for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
         const asked = { ...input, metrics: [{ id: metric, groupBy }] };
-        const first = await usageBatch(deps, { ...asked, after: null });
+        const first = await usageBatch(context, { ...asked, after: null });
         await send(alias, days[1] ?? '', { tokens: '10', model: 'large', region: 'eu' });
-        const second = await usageBatch(deps, { ...asked, after: first.next });
+        const second = await usageBatch(context, { ...asked, after: first.next });
         const known = String(1 + 10 * round);
         expect(second.rows.map(({ value }) => value?.toFixed())).toEqual([known]);
         expect(second.rows.map(({ groups }) => groups?.get('large')?.toFixed())).toEqual([
@@ -230,9 +230,9 @@ describe('groups', () => {
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
       limit: 5_000,
     };
-    const deps = billingContext({ db: pool.db, clickhouse });
-    const first = await usageBatch(deps, { ...input, after: null });
-    const second = await usageBatch(deps, { ...input, after: first.next });
+    const context = billingContext({ db: pool.db, clickhouse });
+    const first = await usageBatch(context, { ...input, after: null });
+    const second = await usageBatch(context, { ...input, after: first.next });
     expect([first, second].map(({ rows }) => rows.map(({ groups }) => groups?.size))).toEqual([
       [26_000],
       [26_000],

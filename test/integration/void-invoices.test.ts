@@ -219,13 +219,13 @@ describe('a usage invoice', () => {
       changes += 1;
       if (changes === 1) await priceRequests(issued, 9);
     });
-    const deps = billingContext({
+    const context = billingContext({
       db: service.db,
       clickhouse: service.clickhouse,
       usageSource,
       clock: { now: () => clock },
     });
-    const id = await regenerateInvoice(deps, issued.invoiceId);
+    const id = await regenerateInvoice(context, issued.invoiceId);
     expect(changes).toBeGreaterThan(1);
     expect(await read(issued.customerId, id)).toMatchObject({ total: '12' });
   });
@@ -238,13 +238,13 @@ describe('a usage invoice', () => {
       price += 1;
       await priceRequests(issued, price);
     });
-    const deps = billingContext({
+    const context = billingContext({
       db: service.db,
       clickhouse: service.clickhouse,
       usageSource,
       clock: { now: () => clock },
     });
-    await expect(regenerateInvoice(deps, issued.invoiceId)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(regenerateInvoice(context, issued.invoiceId)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await idsOf(issued.customerId)).toHaveLength(1);
   });
 

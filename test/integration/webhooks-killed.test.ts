@@ -20,9 +20,9 @@ it('the service counts attempts by their result, and what is waiting with its ag
   const [accepts, refuses, gone] = await Promise.all([1, 2, 3].map(() => startWebhookReceiver()));
   refuses?.answerWith((response) => response.writeHead(500).end());
   await gone?.close();
-  const deps = jobsContext({ db, allowPrivate: true });
+  const context = jobsContext({ db, allowPrivate: true });
   for (const receiver of [accepts, refuses, gone]) {
-    await createEndpoint(deps, { name: 'r', url: receiver?.url ?? '', eventTypes: null });
+    await createEndpoint(context, { name: 'r', url: receiver?.url ?? '', eventTypes: null });
   }
   const invoice = { id: newId(), customerId: newId(), issuedAt: 0, status: 'FINALIZED' as const };
   await db.transaction((tx) => publishFinalized(tx, [invoice]));

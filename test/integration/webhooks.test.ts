@@ -238,8 +238,8 @@ describe('a webhook', () => {
     'not a URL',
     'https://user@receiver.example/',
   ])('a webhook refuses %s', (url) => {
-    const deps = jobsContext({ db, allowPrivate: false });
-    const create = async () => createEndpoint(deps, { name: 'x', url, eventTypes: null });
+    const context = jobsContext({ db, allowPrivate: false });
+    const create = async () => createEndpoint(context, { name: 'x', url, eventTypes: null });
     return expect(create()).rejects.toMatchObject({ kind: 'invalid', path: ['url'] });
   });
 });

@@ -29,8 +29,8 @@ export async function expectAllDelivered({ db, connection }: TestDatabase, messa
     (await db.execute(sql`select 1 from webhook_deliveries where status <> 'DELIVERED' limit 1`)).length;
 
   const receiver = await startWebhookReceiver();
-  const deps = jobsContext({ db, allowPrivate: true });
-  await createEndpoint(deps, { name: 'r', url: receiver.url, eventTypes: null });
+  const context = jobsContext({ db, allowPrivate: true });
+  await createEndpoint(context, { name: 'r', url: receiver.url, eventTypes: null });
   const customers = Array.from({ length: CUSTOMERS }, newId);
   const invoices = Array.from({ length: messages }, (_, index) => ({
     id: newId(),

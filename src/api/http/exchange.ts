@@ -59,17 +59,20 @@ const EXPLAINED = { link: '</guide/reference/errors>; rel="help"' };
 
 const NOT_FRAMED = { 'x-frame-options': 'DENY' };
 
-export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeOptions): Exchange {
+export function createExchange({ tracer = NO_TRACER, ...options }: ExchangeOptions): Exchange {
   const answered = tracer === NO_TRACER ? respond : traced(tracer, respond);
   return async (context, to, work) => {
     const startedAtMs = performance.now();
     const requestId = requestIdOf(context);
-    const response = await answered(deps, context, requestId, to, work);
+    const response = await answered(options, context, requestId, to, work);
     const durationMs = performance.now() - startedAtMs;
     const { method } = context.req;
-    deps.metrics.observe(method, to.path, response.status, durationMs / 1_000);
-    if (deps.log.isLevelEnabled('debug')) {
-      deps.log.debug({ requestId, method, route: to.path, status: response.status, durationMs }, 'answered');
+    options.metrics.observe(method, to.path, response.status, durationMs / 1_000);
+    if (options.log.isLevelEnabled('debug')) {
+      options.log.debug(
+        { requestId, method, route: to.path, status: response.status, durationMs },
+        'answered',
+      );
     }
     return response;
   };
@@ -79,9 +82,9 @@ type Respond = typeof respond;
 
 /** Probes and unknown paths are no part of a trace. The span of a streamed answer ends where its body begins. */
 function traced(tracer: Tracer, answer: Respond): Respond {
-  return async (deps, context, requestId, to, work) => {
+  return async (options, context, requestId, to, work) => {
     if (to.scope === undefined || to.scope === 'public')
-      return await answer(deps, context, requestId, to, work);
+      return await answer(options, context, requestId, to, work);
     const { method } = context.req;
     const parent = tracer.continued(headerOf(context, 'traceparent'), headerOf(context, 'tracestate'));
     const facts = {
@@ -90,7 +93,7 @@ function traced(tracer: Tracer, answer: Respond): Respond {
       'tallyhouse.request_id': requestId,
     };
     return await tracer.trace(`${method} ${to.path}`, { kind: 'server', parent, facts }, async (span) => {
-      const response = await answer(deps, context, requestId, to, work);
+      const response = await answer(options, context, requestId, to, work);
       span.set({ 'http.response.status_code': response.status });
       if (response.status >= 500) span.fail();
       return response;
@@ -99,7 +102,7 @@ function traced(tracer: Tracer, answer: Respond): Respond {
 }
 
 async function respond(
-  deps: ExchangeOptions,
+  options: ExchangeOptions,
   context: Context,
   requestId: string,
   to: Destination,
@@ -111,17 +114,17 @@ async function respond(
     const answer = await work({ requestId, userAgent: headerOf(context, 'user-agent') ?? null });
     const headers = answer.body === null ? { 'content-length': '0' } : { 'content-type': answer.mediaType };
     return new Response(
-      bodyOf(answer.body, (err) => deps.log.error({ ...facts, err }, BROKEN_OFF)),
+      bodyOf(answer.body, (err) => options.log.error({ ...facts, err }, BROKEN_OFF)),
       {
         status: answer.status ?? 200,
         headers: { ...always, ...(answer.isFramed ? {} : NOT_FRAMED), ...headers, ...answer.headers },
       },
     );
   } catch (error) {
-    const answer = await withShortage(errorAnswer(error, requestId, to.wireWords), deps.shortage);
-    if (answer.logged === 'bug') deps.log.error({ ...facts, err: error }, 'request failed');
+    const answer = await withShortage(errorAnswer(error, requestId, to.wireWords), options.shortage);
+    if (answer.logged === 'bug') options.log.error({ ...facts, err: error }, 'request failed');
     else if (answer.logged === 'store') {
-      deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
+      options.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
     }
     const { body, mediaType } = refusalIn(encodingOf(context, to), answer);
     const headers = { ...always, ...NOT_FRAMED, ...EXPLAINED, 'content-type': mediaType, ...answer.headers };

@@ -60,17 +60,21 @@ export interface RegisterOptions {
 const NO_ROUTE = { path: 'none' };
 
 /** Registers all routes of an app, and the answer to unmatched requests. Call it once. */
-export function registerRoutes(app: Hono, deps: RegisterOptions, routes: readonly RouteDefinition[]): void {
+export function registerRoutes(
+  app: Hono,
+  options: RegisterOptions,
+  routes: readonly RouteDefinition[],
+): void {
   refuseDoubles(routes);
   for (const definition of [...routes].sort(fixedSegmentsFirst)) {
     app.on(definition.method.toUpperCase(), honoPath(definition.path), (context) =>
-      deps.exchange(context, definition, (request) => answerTo(deps, definition, context, request)),
+      options.exchange(context, definition, (request) => answerTo(options, definition, context, request)),
     );
   }
   const routesAt = pathLookup(routes);
   const absentAt = pathLookup(ABSENT_OPERATIONS);
   app.notFound((context) =>
-    deps.exchange(context, NO_ROUTE, async () => {
+    options.exchange(context, NO_ROUTE, async () => {
       const { method, path } = context.req;
       const absent = absentAt(path).find((operation) => operation.method === method);
       if (absent !== undefined) throw new Refusal('not_found', absentText(absent));
@@ -112,14 +116,14 @@ function pathLookup<Operation extends { readonly path: string }>(
 }
 
 async function answerTo(
-  deps: RegisterOptions,
+  options: RegisterOptions,
   definition: RouteDefinition,
   context: Context,
   request: RequestContext,
 ): Promise<Answer> {
-  const leave = onlyReads(definition) ? undefined : deps.changes?.enter();
+  const leave = onlyReads(definition) ? undefined : options.changes?.enter();
   try {
-    return await carriedOut(deps, definition, context, request);
+    return await carriedOut(options, definition, context, request);
   } finally {
     leave?.();
   }
@@ -131,36 +135,36 @@ function onlyReads({ method, scope, undoesChanges }: RouteDefinition): boolean {
 }
 
 async function carriedOut(
-  deps: RegisterOptions,
+  options: RegisterOptions,
   definition: RouteDefinition,
   context: Context,
   request: RequestContext,
 ): Promise<Answer> {
-  const session = async () => (await sessionOf(context, deps.sessions))?.actor ?? null;
+  const session = async () => (await sessionOf(context, options.sessions))?.actor ?? null;
   const authorization = headerOf(context, 'authorization');
-  const actor = await identify(authorization, definition.scope, deps.authenticate, session);
-  if (definition.scope !== 'public') deps.takeRequest?.(actor.id, definition.scope);
+  const actor = await identify(authorization, definition.scope, options.authenticate, session);
+  if (definition.scope !== 'public') options.takeRequest?.(actor.id, definition.scope);
   let sent: unknown;
-  const keepsAnswer = !onlyReads(definition) || deps.changes?.isClosed() !== true;
+  const keepsAnswer = !onlyReads(definition) || options.changes?.isClosed() !== true;
   const recorded = { definition, context, request, actor, keepsAnswer, body: undefined, sent: () => sent };
   const refusal = permissionRefusal(actor, permissionOf(definition));
   if (refusal !== null) {
-    await recordForbidden(deps.records, recorded);
+    await recordForbidden(options.records, recorded);
     throw refusal;
   }
   definition.admit?.();
   const body =
     definition.body === undefined
       ? undefined
-      : await readBody(context, deps.bodies, definition.takesCompressed);
+      : await readBody(context, options.bodies, definition.takesCompressed);
   const { signal } = context.req.raw;
   const held: { share: MemoryShare | null } = { share: null };
   try {
-    const answer = await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
+    const answer = await withRecord(options.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : await contentOf(definition, body.bytes);
       if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
-      const isLenient = !deps.strictFields || prefersLenient(headerOf(context, 'prefer'));
-      const made = await answerOf(deps, definition, {
+      const isLenient = !options.strictFields || prefersLenient(headerOf(context, 'prefer'));
+      const made = await answerOf(options, definition, {
         http: context,
         body: sent,
         actor,
@@ -181,7 +185,7 @@ async function carriedOut(
 
 /** In the form that the client asks for. */
 async function answerOf(
-  deps: RegisterOptions,
+  options: RegisterOptions,
   definition: RouteDefinition,
   input: UncheckedInput,
 ): Promise<CountedAnswer> {
@@ -190,20 +194,20 @@ async function answerOf(
   const form = streamedForm(definition, context);
   if (form !== null) {
     const { mediaType, run } = form;
-    const body = await deps.streams.begin<string | Uint8Array>(run(input), signal);
+    const body = await options.streams.begin<string | Uint8Array>(run(input), signal);
     return { answer: { body: await sentBy(context, body), mediaType, headers: VARIES }, share: null };
   }
   const make = async () => {
     const ignored: string[] = [];
     const onIgnored = (fields: readonly string[]) => ignored.push(...fields);
     const result = await definition.run({ ...input, onIgnored });
-    return withIgnored(await answerWith({ ...deps, context }, definition, result), ignored);
+    return withIgnored(await answerWith({ ...options, context }, definition, result), ignored);
   };
   // A change is not executed twice, and a stream has its own share.
   if (definition.scope !== 'read' || definition.answersStream === true) {
     return { answer: await make(), share: null };
   }
-  return await countedAnswer(deps.memory, signal, make);
+  return await countedAnswer(options.memory, signal, make);
 }
 
 /** An answer to HEAD is not read, so it ends here. */

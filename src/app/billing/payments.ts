@@ -87,9 +87,9 @@ function sender(allowPrivate: boolean): SendMessage {
 
 /** In the form of `GET /v1/customers/{customer_id}/invoices/{invoice_id}`. */
 async function invoiceText(
-  deps: BillingContext,
+  parts: BillingContext,
   { customerId, invoiceId }: { readonly customerId: string; readonly invoiceId: string },
 ): Promise<string> {
-  const invoice = await getInvoice(deps, customerId, invoiceId);
-  return stringifyJson(invoiceToWire(invoice, await viewOf(deps, [invoice], {})));
+  const invoice = await getInvoice(parts, customerId, invoiceId);
+  return stringifyJson(invoiceToWire(invoice, await viewOf(parts, [invoice], {})));
 }

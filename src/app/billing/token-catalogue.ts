@@ -11,8 +11,10 @@ import { hasTokenPrices } from '../../store/token-billing/token-prices.ts';
 export const SHIPPED_PRICES = join(PACKAGE_ROOT, 'catalogue/prices.json');
 
 /** Fills an empty catalogue. Later versions of the table are imported by the operator. */
-export async function fillTokenCatalogue(deps: RowContext) {
-  if (await hasTokenPrices(deps.db)) return;
-  const { models } = readPriceFile(await readFile(SHIPPED_PRICES, 'utf8'), { validFrom: deps.clock.now() });
-  await importPrices(deps, models);
+export async function fillTokenCatalogue(context: RowContext) {
+  if (await hasTokenPrices(context.db)) return;
+  const { models } = readPriceFile(await readFile(SHIPPED_PRICES, 'utf8'), {
+    validFrom: context.clock.now(),
+  });
+  await importPrices(context, models);
 }

@@ -74,26 +74,26 @@ export async function tokenCommand(
 /** Running services are notified by PostgreSQL. */
 const nothing = () => undefined;
 
-async function carriedOut(call: TokenCall, deps: AccessContext, dataDir: string | null): Promise<string> {
-  if (call.kind === 'list') return await listing(deps, call.json);
-  if (call.kind === 'rotate') return await rotation(deps, call, dataDir);
+async function carriedOut(call: TokenCall, options: AccessContext, dataDir: string | null): Promise<string> {
+  if (call.kind === 'list') return await listing(options, call.json);
+  if (call.kind === 'rotate') return await rotation(options, call, dataDir);
   if (call.kind === 'create') {
-    const issued = await audited(deps, 'createToken', issuedId, () => issueToken(deps, call));
+    const issued = await audited(options, 'createToken', issuedId, () => issueToken(options, call));
     return call.json ? issuedJson(issued) : issuedLine('Token', issued);
   }
   const { id, json } = call;
   const revoked = await audited(
-    deps,
+    options,
     'revokeToken',
     () => id,
-    () => revokeToken(deps, id),
+    () => revokeToken(options, id),
   );
   return json ? jsonText(tokenJson(revoked)) : `Token ${JSON.stringify(revoked.name)} is revoked: ${id}`;
 }
 
 /** Replaces the token of the first start where commands read it. */
 async function rotation(
-  deps: AccessContext,
+  options: AccessContext,
   { id, expiresAt, json }: Extract<TokenCall, { kind: 'rotate' }>,
   dataDir: string | null,
 ): Promise<string> {
@@ -107,8 +107,8 @@ async function rotation(
       kept = `, NOT kept in ${path}, which cannot be written (${messageOf(error)})`;
     }
   };
-  const work = () => rotateToken({ ...deps, onReplaced }, id, { expiresAt });
-  const issued = await audited(deps, 'rotateToken', () => id, work);
+  const work = () => rotateToken({ ...options, onReplaced }, id, { expiresAt });
+  const issued = await audited(options, 'rotateToken', () => id, work);
   return json ? issuedJson(issued) : issuedLine('New token', issued, kept);
 }
 

@@ -67,30 +67,30 @@ export async function userCommand(
   }
 }
 
-async function carriedOut(call: UserCall, deps: Context, origin: string): Promise<string> {
+async function carriedOut(call: UserCall, context: Context, origin: string): Promise<string> {
   switch (call.kind) {
     case 'list':
-      return await listing(deps, call.json);
+      return await listing(context, call.json);
     case 'invite': {
-      const done = await audited(deps, 'invitePerson', () => invitePerson(deps, call, null));
+      const done = await audited(context, 'invitePerson', () => invitePerson(context, call, null));
       return linkText(done, origin, call.json);
     }
     case 'reset': {
-      const id = await idOf(deps, call.who);
-      const done = await audited(deps, 'resetPerson', () => resetPerson(deps, id, null));
+      const id = await idOf(context, call.who);
+      const done = await audited(context, 'resetPerson', () => resetPerson(context, id, null));
       return linkText(done, origin, call.json);
     }
     case 'role': {
-      const wanted = { id: await idOf(deps, call.who), role: call.role };
-      const { person } = await audited(deps, 'setRoleOfPerson', async () => ({
-        person: await setRole(deps, wanted, null),
+      const wanted = { id: await idOf(context, call.who), role: call.role };
+      const { person } = await audited(context, 'setRoleOfPerson', async () => ({
+        person: await setRole(context, wanted, null),
       }));
       return call.json ? jsonText(personJson(person)) : `${nameOf(person)} has the role ${call.role} now`;
     }
     case 'disable': {
-      const wanted = { id: await idOf(deps, call.who), isDisabled: call.isDisabled };
-      const { person } = await audited(deps, 'disablePerson', async () => ({
-        person: await disablePerson(deps, wanted, null),
+      const wanted = { id: await idOf(context, call.who), isDisabled: call.isDisabled };
+      const { person } = await audited(context, 'disablePerson', async () => ({
+        person: await disablePerson(context, wanted, null),
       }));
       const state = call.isDisabled ? 'is disabled, and all sessions have ended' : 'may sign in again';
       return call.json ? jsonText(personJson(person)) : `${nameOf(person)} ${state}`;

@@ -87,37 +87,37 @@ export interface App {
   readonly refuseUnreadable: ReturnType<typeof unreadableRequests>;
 }
 
-export function createApp(deps: AppParts): App {
-  const { admitEvents = () => undefined } = deps;
-  const metrics = createMetrics(deps.measures);
+export function createApp(parts: AppParts): App {
+  const { admitEvents = () => undefined } = parts;
+  const metrics = createMetrics(parts.measures);
   let document: OpenApiDocument | undefined;
   const routes: RouteDefinition[] = [
-    ...deps.routes,
-    ingestRoute(deps.ingest, admitEvents),
-    ...otlpRoutes(deps.ingestSpans, admitEvents),
-    ...cloudEventRoutes(deps.ingestCloudEvents, admitEvents),
+    ...parts.routes,
+    ingestRoute(parts.ingest, admitEvents),
+    ...otlpRoutes(parts.ingestSpans, admitEvents),
+    ...cloudEventRoutes(parts.ingestCloudEvents, admitEvents),
     ...serviceRoutes({
-      version: deps.version,
+      version: parts.version,
       metrics,
-      readiness: deps.readiness,
+      readiness: parts.readiness,
       document: () => {
-        document ??= openApiDocument(routes, deps.version);
+        document ??= openApiDocument(routes, parts.version);
         return document;
       },
     }),
   ];
   const hono = new Hono();
-  const { log, authenticate } = deps;
+  const { log, authenticate } = parts;
   const bodies = {
-    limitBytes: deps.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-    budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
+    limitBytes: parts.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    budget: createBodyBudget(parts.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
   };
-  const { shortage } = deps;
-  const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
+  const { shortage } = parts;
+  const exchange = createExchange({ log, metrics, shortage, ...(parts.tracer && { tracer: parts.tracer }) });
   // A browser that opens the service gets the console.
   hono.get('/', (context) => context.redirect('/console'));
-  const { sessions, records, takeRequest, changes, strictFields = true } = deps;
-  const limits = deps.answerLimits ?? answerLimits();
+  const { sessions, records, takeRequest, changes, strictFields = true } = parts;
+  const limits = parts.answerLimits ?? answerLimits();
   const memory = createMemoryBudget(limits);
   const streams = createAnswerStreams(limits, memory);
   const answers = { streams, memory };
@@ -131,6 +131,6 @@ export function createApp(deps: AppParts): App {
   registerConsole(hono, exchange, files);
   registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));
   registerGuide(hono, exchange, consoleFiles(GUIDE));
-  if (deps.dashboards !== undefined) registerDashboards(hono, exchange, files, deps.dashboards);
+  if (parts.dashboards !== undefined) registerDashboards(hono, exchange, files, parts.dashboards);
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

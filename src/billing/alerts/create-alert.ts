@@ -28,22 +28,22 @@ const KEYED_MAX = 3;
  * members that its type does not accept (`invalid`), more alerts than the limits allow, and a uniqueness key that was
  * used (`conflict`).
  */
-export async function createAlert(deps: BillingContext, wanted: NewAlert): Promise<string> {
+export async function createAlert(context: BillingContext, wanted: NewAlert): Promise<string> {
   checkDefinition(wanted);
   const alert: Alert = {
     ...wanted,
     id: newId(),
     creditTypeId: unitOf(wanted),
-    createdAt: deps.clock.now(),
+    createdAt: context.clock.now(),
     archivedAt: null,
   };
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     const { customerId } = alert;
     if (customerId !== null) await requireActiveCustomer(tx, customerId);
     await requireReferences(tx, alert);
     await lockAlertCreation(tx);
     await requireUnusedKey(tx, alert);
-    await requireRoom(tx, alert, deps.alertLimits ?? ALERT_LIMITS_DEFAULT);
+    await requireRoom(tx, alert, context.alertLimits ?? ALERT_LIMITS_DEFAULT);
     if (!(await insertAlert(tx, alert))) await requireUnusedKey(tx, alert);
     if (customerId === null) await noteChangesOfAll(tx);
     else await noteCustomerChanges(tx, [customerId]);

@@ -29,18 +29,18 @@ export const NO_DRAFTS: AlertDrafts = { drafts: [], deductions: [], unknown: new
 
 /** One computation for all contracts. `children` draw on balances that parents among these customers share. */
 export async function computedDrafts(
-  deps: SnapshotContext,
+  billing: SnapshotContext,
   contracts: readonly Contract[],
   children: readonly Contract[],
   now: Instant,
 ): Promise<AlertDrafts> {
   const all = [...new Map([...contracts, ...children].map((contract) => [contract.id, contract])).values()];
-  const places = await draftPlacesOf(deps, all, { type: 'USAGE' });
+  const places = await draftPlacesOf(billing, all, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  const plan = await planInvoices(deps.db, targets, now, { schedulesOf: all });
+  const plan = await planInvoices(billing.db, targets, now, { schedulesOf: all });
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const countedUpTo = await draftMoment(deps.eventFacts, plan);
-  const computed = await computeDrafts({ ...deps, alarms: NO_ALARMS }, plan, countedUpTo, draws);
+  const countedUpTo = await draftMoment(billing.eventFacts, plan);
+  const computed = await computeDrafts({ ...billing, alarms: NO_ALARMS }, plan, countedUpTo, draws);
   draws.drawAll();
   const drafts = computed.flatMap((draft, index) => {
     const target = targets[index];

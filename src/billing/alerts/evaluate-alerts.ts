@@ -38,27 +38,27 @@ interface AlertChange {
  * distances of their values from the thresholds.
  */
 export async function evaluateAlerts(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[],
   pace?: EvaluationPace,
 ): Promise<readonly string[]> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   pace?.begin(customerIds);
-  const { customers, before, facts } = await inSnapshot(deps.db, async (db) => {
+  const { customers, before, facts } = await inSnapshot(context.db, async (db) => {
     const found = await loadCustomers(db, customerIds);
     const states = await statesOf(db, found);
     return {
       customers: found,
       before: states,
-      facts: found.length === 0 ? new Map() : await loadAlertFacts({ ...deps, db }, found, now),
+      facts: found.length === 0 ? new Map() : await loadAlertFacts({ ...context, db }, found, now),
     };
   });
-  const withHeld = await withHeldAmounts(deps, facts, customers, now);
+  const withHeld = await withHeldAmounts(context, facts, customers, now);
   const changes = customers.flatMap((customer) =>
     changesOf(customer, withHeld.get(customer.customerId), before, now, pace),
   );
   if (changes.length === 0) return [];
-  return deps.db.transaction((tx) => store(tx, changes, now));
+  return context.db.transaction((tx) => store(tx, changes, now));
 }
 
 interface KnownStates {

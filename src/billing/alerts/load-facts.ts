@@ -30,11 +30,11 @@ export interface CustomerAlerts {
 
 /** By customer, without held amounts. Reads within a snapshot, which stays open until then. */
 export async function loadAlertFacts(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   customers: readonly CustomerAlerts[],
   now: Instant,
 ): Promise<Map<string, AlertFacts>> {
-  const { db } = deps;
+  const { db } = context;
   const customerIds = customers.map(({ customerId }) => customerId);
   const idsOf = (...facts: readonly Facts[]) =>
     customers
@@ -52,11 +52,11 @@ export async function loadAlertFacts(
   const shared = commits.filter((commit) => withBalances.has(commit.customerId) && isShared(commit));
   const children = (await loadDrawingContracts(db, shared)).filter(({ parent }) => parent !== null);
   const drafts =
-    billed.length + children.length === 0 ? NO_DRAFTS : await computedDrafts(deps, billed, children, now);
-  const fields = await loadFields(deps, customers, [...contracts, ...commits]);
+    billed.length + children.length === 0 ? NO_DRAFTS : await computedDrafts(context, billed, children, now);
+  const fields = await loadFields(context, customers, [...contracts, ...commits]);
   const grants = await loadGrantFacts(db, { commits, fields, draftDeductions: drafts.deductions, now });
   const invoices = await loadInvoiceFacts(db, { customerIds: [...withInvoices], drafts, fields, now });
-  const usage = await loadUsageFacts(deps, customers, contracts, now);
+  const usage = await loadUsageFacts(context, customers, contracts, now);
   const contractsOf = groupBy(contracts, ({ customerId }) => customerId);
   return new Map(
     customerIds.map((id) => [
@@ -78,14 +78,14 @@ export async function loadAlertFacts(
  * With what is held of those who have an alert that counts it. Called after usage was read (`outstandingHolds`).
  */
 export async function withHeldAmounts(
-  deps: Pick<BillingContext, 'db' | 'eventFacts'>,
+  context: Pick<BillingContext, 'db' | 'eventFacts'>,
   facts: ReadonlyMap<string, AlertFacts>,
   customers: readonly CustomerAlerts[],
   now: Instant,
 ): Promise<ReadonlyMap<string, AlertFacts>> {
   const counting = customers.filter(({ alerts }) => alerts.some(({ filters }) => filters.countHolds));
   const ids = counting.map(({ customerId }) => customerId);
-  const holdsOf = groupBy(await outstandingHolds(deps, ids, now), ({ customerId }) => customerId);
+  const holdsOf = groupBy(await outstandingHolds(context, ids, now), ({ customerId }) => customerId);
   return new Map(
     [...facts].map(([id, own]) => {
       const held = groupBy(holdsOf.get(id) ?? [], ({ creditTypeId }) => creditTypeId);

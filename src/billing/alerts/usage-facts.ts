@@ -25,7 +25,7 @@ const MEASURED_WITHIN_MS = 10_000;
 
 /** By customer and metric. Usage that cannot be measured is absent; null: no usage invoice is open. */
 export async function loadUsageFacts(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   customers: readonly { readonly customerId: string; readonly alerts: readonly Alert[] }[],
   contracts: readonly Contract[],
   now: Instant,
@@ -38,7 +38,7 @@ export async function loadUsageFacts(
     })),
   );
   if (wanted.length === 0) return facts;
-  const times = await openTimes(deps, contracts, now);
+  const times = await openTimes(context, contracts, now);
   const keep = (customerId: string, metricId: string, fact: UsageFact | null) => {
     const own = facts.get(customerId) ?? new Map<string, UsageFact | null>();
     facts.set(customerId, own.set(metricId, fact));
@@ -50,7 +50,7 @@ export async function loadUsageFacts(
   });
   // Customers whose invoices are open for the same time share the queries.
   for (const runs of groupBy(open, ({ interval }) => `${interval.start} ${interval.end}`).values()) {
-    for (const { customerId, metricId, value } of await measured(deps, runs)) {
+    for (const { customerId, metricId, value } of await measured(context, runs)) {
       keep(customerId, metricId, value);
     }
   }

@@ -42,12 +42,12 @@ type BalanceSource = (BillingContext & { readonly finalizedOnly: boolean }) | Kn
 
 /** By commit or credit. */
 export async function balancesOf(
-  deps: BillingContext,
+  context: BillingContext,
   owned: readonly OwnedCommit[],
   now: Instant,
   { finalizedOnly = false }: BalanceOptions = {},
 ): Promise<Map<string, Balance>> {
-  return balancesFrom({ ...deps, finalizedOnly }, owned, now);
+  return balancesFrom({ ...context, finalizedOnly }, owned, now);
 }
 
 /** `balancesOf` with drafts that are computed already; may be used within a transaction. */
@@ -74,7 +74,7 @@ export interface ShownBalances {
  * the last invoice of the older contracts, no usage is read.
  */
 export async function shownBalances(
-  deps: BillingContext,
+  context: BillingContext,
   owned: readonly OwnedCommit[],
   now: Instant,
   { withBalances, finalizedOnly = false }: BalanceOptions & { readonly withBalances: boolean },
@@ -82,7 +82,7 @@ export async function shownBalances(
   const rollovers = owned.filter(({ commit }) => isRollover(commit));
   const asked = withBalances ? owned : rollovers;
   if (asked.length === 0) return { balances: new Map(), rollovers: new Map() };
-  const { asItIs, balanceAt } = await presentStates({ ...deps, finalizedOnly }, asked, now, {
+  const { asItIs, balanceAt } = await presentStates({ ...context, finalizedOnly }, asked, now, {
     onlyOfSources: !withBalances,
   });
   const shown = (one: OwnedCommit) => {
@@ -196,11 +196,11 @@ export async function withOwners(
 
 /** The input of ledgers of the commits and credits, with the deductions of drafts; without rollovers. */
 export async function ledgerFactsOf(
-  deps: BillingContext,
+  context: BillingContext,
   owned: readonly OwnedCommit[],
   now: Instant,
 ): Promise<(one: OwnedCommit) => LedgerFacts> {
-  return loadFacts({ ...deps, finalizedOnly: false }, owned, now);
+  return loadFacts({ ...context, finalizedOnly: false }, owned, now);
 }
 
 /** Drafts count for commits for which `isDrawn` holds. */

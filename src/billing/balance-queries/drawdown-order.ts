@@ -42,10 +42,10 @@ export interface OrderedBalance {
  * (`not_found`).
  */
 export async function drawdownOrder(
-  deps: BillingContext,
+  context: BillingContext,
   { customerId, contractId }: DrawdownOrderInput,
 ): Promise<OrderedBalance[]> {
-  const { db, clock } = deps;
+  const { db, clock } = context;
   if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
@@ -58,7 +58,7 @@ export async function drawdownOrder(
     (commit) => !isWithheld(commit) && !canceled.has(commit.id) && appliesTo(commit, contractId),
   );
   const owned = await withOwners(db, usable);
-  const { balances, rollovers } = await shownBalances(deps, owned, now, { withBalances: true });
+  const { balances, rollovers } = await shownBalances(context, owned, now, { withBalances: true });
   const shown = new Set(withRollovers(usable, rollovers).map(({ id }) => id));
   const productTags = await loadProductTags(db, usable, now);
   const present = owned.filter(({ commit }) => shown.has(commit.id));

@@ -42,11 +42,11 @@ export interface BalancePage {
 
 /** By creation, or by priority first. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listBalances(
-  deps: BillingContext,
+  context: BillingContext,
   input: ListBalancesInput,
   request: PageRequest<CommitPosition>,
 ): Promise<BalancePage> {
-  const { db, clock } = deps;
+  const { db, clock } = context;
   const { customerId, withBalances, excludeZeroBalances } = input;
   if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
@@ -62,7 +62,7 @@ export async function listBalances(
     async (part) => {
       const { rows, next } = await listCommits(db, input, part);
       const owned = await withOwners(db, balances === null ? rows.filter(isRollover) : rows);
-      const shown = await shownBalances(deps, owned, now, { withBalances: balances !== null });
+      const shown = await shownBalances(context, owned, now, { withBalances: balances !== null });
       for (const [id, own] of shown.balances) balances?.set(id, own);
       return { rows: withRollovers(rows, shown.rollovers).filter(isShown), next };
     },

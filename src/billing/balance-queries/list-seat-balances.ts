@@ -67,11 +67,11 @@ const RECORDS_MAX = 100;
  * together with a range.
  */
 export async function listSeatBalances(
-  deps: BillingContext,
+  context: BillingContext,
   input: SeatBalancesInput,
   { after, limit }: PageRequest<SeatPosition>,
 ): Promise<SeatBalancesPage> {
-  const { db, clock } = deps;
+  const { db, clock } = context;
   if (input.coveringDate !== null && (input.startingAt !== null || input.effectiveBefore !== null)) {
     throw invalid(['coveringDate'], 'cannot be combined with a range');
   }
@@ -85,7 +85,7 @@ export async function listSeatBalances(
   const shares = new Map(rows.map((seatId) => [seatId, held.get(seatId) ?? []]));
   const commits = new Set([...shares.values()].flat().map(({ commit }) => commit));
   const owned = [...commits].map((commit) => ({ commit, contract }));
-  const factsOf = await ledgerFactsOf(deps, owned, now);
+  const factsOf = await ledgerFactsOf(context, owned, now);
   const balanceOf = new Map(owned.map((one) => [one.commit, shareBalances(one.commit, factsOf(one))]));
   const balances = [...shares].map(([seatId, own]) => ({
     seatId,

@@ -35,10 +35,10 @@ export interface NetBalanceInput {
  * (`invalid`).
  */
 export async function netBalance(
-  deps: BillingContext,
+  context: BillingContext,
   { customerId, filters, finalizedOnly, ...input }: NetBalanceInput,
 ): Promise<{ readonly balance: Decimal; readonly creditTypeId: string }> {
-  const { db, clock } = deps;
+  const { db, clock } = context;
   const creditTypeId = input.creditTypeId ?? USD_CENTS.id;
   if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
@@ -53,7 +53,7 @@ export async function netBalance(
     filters.some(({ customFields }) => customFields !== null) ? inUnit.map(({ id }) => id) : [],
   );
   const counted = inUnit.filter((commit) => passes(commit, filters, fields));
-  const balances = await balancesOf(deps, await withOwners(db, counted), clock.now(), { finalizedOnly });
+  const balances = await balancesOf(context, await withOwners(db, counted), clock.now(), { finalizedOnly });
   return { balance: sum(counted.map(({ id }) => balances.get(id)?.balance ?? ZERO)), creditTypeId };
 }
 

@@ -93,17 +93,17 @@ function contentOf(one: BillingConfiguration): string {
  * (`not_found`), an archived one and invalid configurations (`invalid`), naming the field.
  */
 export async function setBillingConfigurations(
-  deps: ConfigurationContext,
+  context: ConfigurationContext,
   inputs: readonly (BillingConfigurationInput & { readonly customerId: string })[],
 ): Promise<BillingConfigurationView[]> {
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const added: BillingConfiguration[] = [];
     // Locked in a fixed order, so that two calls for the same customers cannot deadlock.
     for (const id of new Set(inputs.map(({ customerId }) => customerId).sort())) await lockCustomer(tx, id);
     for (const [index, input] of inputs.entries()) {
       const path = ['inputs', index];
       await requireActiveCustomer(tx, input.customerId, [...path, 'customerId']);
-      added.push(...(await addBillingConfigurations(tx, deps, input.customerId, [input], () => path)));
+      added.push(...(await addBillingConfigurations(tx, context, input.customerId, [input], () => path)));
     }
     return billingConfigurationViews(tx, added);
   });
@@ -111,12 +111,15 @@ export async function setBillingConfigurations(
 
 /** The customer's configurations, oldest first. Refuses an unknown customer. */
 export async function getBillingConfigurations(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   customerId: string,
   filter: { readonly includeArchived: boolean },
 ): Promise<BillingConfigurationView[]> {
-  if (!(await customerExists(deps.db, customerId))) throw notFound('customer', customerId);
-  return billingConfigurationViews(deps.db, await listBillingConfigurations(deps.db, customerId, filter));
+  if (!(await customerExists(context.db, customerId))) throw notFound('customer', customerId);
+  return billingConfigurationViews(
+    context.db,
+    await listBillingConfigurations(context.db, customerId, filter),
+  );
 }
 
 /** The members of configurations that clients may see. */

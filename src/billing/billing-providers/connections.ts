@@ -32,10 +32,10 @@ export interface DeliveryMethodView {
 }
 
 /** Stores a connection and returns its id. A provider may have several connections; an equal one is a `conflict`. */
-export async function connectBillingProvider(deps: RowContext, input: ConnectInput): Promise<string> {
+export async function connectBillingProvider(context: RowContext, input: ConnectInput): Promise<string> {
   const { billingProvider, deliveryMethod, settings } = input;
   const id = newId();
-  const createdAt = deps.clock.now();
+  const createdAt = context.clock.now();
   const connection = {
     id,
     billingProvider,
@@ -44,7 +44,7 @@ export async function connectBillingProvider(deps: RowContext, input: ConnectInp
     createdAt,
     archivedAt: null,
   };
-  const stored = await deps.db.transaction((tx) => insertConnection(tx, connection));
+  const stored = await context.db.transaction((tx) => insertConnection(tx, connection));
   if (stored !== id) {
     const text = `${billingProvider} is already connected by ${deliveryMethod} with this configuration`;
     throw conflict(text, [], stored);

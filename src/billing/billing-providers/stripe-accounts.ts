@@ -71,8 +71,8 @@ interface NewAccount {
  * Connects a further account, and returns its delivery method. Refuses an invalid key (`invalid`), a name that is used
  * (`conflict`), and every account if the service has no key to seal secrets with.
  */
-export async function createStripeAccount(deps: BillingContext, wanted: NewAccount): Promise<string> {
-  const { db, clock, accounts } = deps;
+export async function createStripeAccount(context: BillingContext, wanted: NewAccount): Promise<string> {
+  const { db, clock, accounts } = context;
   const { name, apiKey, webhookSecret } = wanted;
   if (name === DEFAULT_NAME) throw invalid(['name'], 'default is the account of the environment');
   const id = newId();

@@ -28,9 +28,9 @@ export interface DisableTrueUpInput {
  * Refuses an unknown customer, commit or contract (`not_found`), a commit that is not postpaid or is archived, and one
  * whose true-up is on a finalized invoice (`invalid`). Idempotent.
  */
-export async function disableTrueUp(deps: BillingContext, input: DisableTrueUpInput): Promise<void> {
+export async function disableTrueUp(context: BillingContext, input: DisableTrueUpInput): Promise<void> {
   const { customerId, commitId: id, contractId, changedBy } = input;
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     const commit = await requireCommit(tx, { customerId, id, kind: 'COMMIT' });
     if ((commit.contractId ?? commit.invoiceContractId) !== contractId) {
       throw namesNothing(['contractId'], `contract ${contractId} has no commit ${id}`);
@@ -41,12 +41,12 @@ export async function disableTrueUp(deps: BillingContext, input: DisableTrueUpIn
       const { commit: locked, contracts } = found;
       const waived = await withoutTrueUp(tx, locked);
       await updateCommit(tx, waived);
-      await planScheduledInvoices(tx, contracts, deps.clock.now());
-      await publishCommitChanges(tx, [{ before: locked, after: waived }], deps.clock.now());
+      await planScheduledInvoices(tx, contracts, context.clock.now());
+      await publishCommitChanges(tx, [{ before: locked, after: waived }], context.clock.now());
       return;
     }
     if (commit.invoiceSchedule?.doNotInvoice && commit.type === 'POSTPAID') return;
-    await changeContract(tx, deps, input, { now: deps.clock.now(), changedBy }, async (full) => {
+    await changeContract(tx, context, input, { now: context.clock.now(), changedBy }, async (full) => {
       requireNotArchived(full);
       return { after: await withWaived(tx, full, id), changes: {} };
     });

@@ -54,12 +54,12 @@ export type CommitChange = { readonly edit: CommitEdit } | 'ARCHIVE';
  * invalid field (`invalid`). Paths begin at the members of the edit.
  */
 export async function changeCommit(
-  deps: BillingContext,
+  context: BillingContext,
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
   const { kind, id } = reference;
-  await retry(() => changeOnce(deps, reference, change), {
+  await retry(() => changeOnce(context, reference, change), {
     name: 'moved commits',
     attemptsMax: ATTEMPTS_MAX,
     isTransient: (error) => error instanceof CommitMovedError,
@@ -76,15 +76,15 @@ class CommitMovedError extends Error {
 const ATTEMPTS_MAX = 10;
 
 function changeOnce(
-  deps: BillingContext,
+  context: BillingContext,
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const commit = await requireCommit(tx, reference);
     const { contractId } = commit;
-    if (contractId === null) await changeOwnCommit(tx, deps, { reference, commit }, change);
-    else await changeContractCommit(tx, deps, { ...reference, contractId }, change);
+    if (contractId === null) await changeOwnCommit(tx, context, { reference, commit }, change);
+    else await changeContractCommit(tx, context, { ...reference, contractId }, change);
   });
 }
 
@@ -101,21 +101,21 @@ export async function requireCommit(
 
 async function changeContractCommit(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   reference: CommitReference & { readonly contractId: string; readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
   const { contractId, changedBy } = reference;
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const first = await requireCommit(tx, reference);
   if (change(first) === null) return;
-  await changeContract(tx, deps, reference, { now, changedBy }, async (full) => {
+  await changeContract(tx, context, reference, { now, changedBy }, async (full) => {
     requireNotArchived(full);
     const commit = full.terms.commits.find(({ id }) => id === reference.id) ?? first;
     const wanted = change(commit);
     if (wanted !== null && wanted !== 'ARCHIVE') refuseOwnMembers(wanted.edit, contractId);
     const edit = { ...NO_EDIT, ...editOf(reference, wanted) };
-    const { paymentProvider } = deps;
+    const { paymentProvider } = context;
     const origin = { additionsAt: ['additions'], editedBy: changedBy, now, paymentProvider };
     return ofOneTerm(() => checkedEdit(tx, full, edit, origin));
   });
@@ -136,7 +136,7 @@ function refuseOwnMembers(
 
 async function changeOwnCommit(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   { reference, commit: first }: { readonly reference: CommitReference; readonly commit: Commit },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function changeOwnCommit(
   if (wanted === null) return;
   const edit = wanted === 'ARCHIVE' ? {} : wanted.edit;
   const invoiceContractId = edit.invoiceContractId ?? commit.invoiceContractId;
-  const changed = await ofOneTerm(() => changedTerm(tx, deps, commit, editOf(reference, wanted)));
+  const changed = await ofOneTerm(() => changedTerm(tx, context, commit, editOf(reference, wanted)));
   const after: Commit = {
     ...changed,
     invoiceContractId,
@@ -159,9 +159,9 @@ async function changeOwnCommit(
   const own = { contract: null, contractEnd: null };
   await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), own);
   await updateCommit(tx, after);
-  await planScheduledInvoices(tx, contracts, deps.clock.now());
+  await planScheduledInvoices(tx, contracts, context.clock.now());
   await noteCustomerChanges(tx, [commit.customerId]);
-  await publishCommitChanges(tx, [{ before: commit, after }], deps.clock.now());
+  await publishCommitChanges(tx, [{ before: commit, after }], context.clock.now());
 }
 
 function newInvoiceContract(change: CommitChange): string[] {

@@ -33,34 +33,34 @@ export interface ReleaseCommitInput {
  * Refuses the other outcome (`invalid`), and an unknown workflow.
  */
 export async function releaseCommit(
-  deps: BillingContext,
+  context: BillingContext,
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
   const told = { outcome, toldBy, errorMessage: null, provider: null };
-  const voided = await deps.db.transaction(async (tx): Promise<IssuedHead[]> => {
+  const voided = await context.db.transaction(async (tx): Promise<IssuedHead[]> => {
     const [commit] = isUuid(workflowId)
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
       : [];
     if (commit?.paymentGate?.type !== 'EXTERNAL') throw notFound('workflow', workflowId);
-    const ended = await endPayment(tx, deps, commit, told);
+    const ended = await endPayment(tx, context, commit, told);
     if (ended === null && (await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
       throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);
     }
     return ended ?? [];
   });
-  for (const invoice of voided) deps.invoiceLog.voided(invoice);
+  for (const invoice of voided) context.invoiceLog.voided(invoice);
 }
 
 /** The same outcome, reported by a provider. The first report is final. Returns the invoices that it has voided. */
 export async function endProviderPayment(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   commitId: string,
   told: Omit<ToldOutcome, 'toldBy'>,
 ): Promise<readonly IssuedHead[]> {
   const [commit] = await loadCommits(tx, { ids: [commitId], includeArchived: true });
   if (commit === undefined) return [];
-  return (await endPayment(tx, deps, commit, { ...told, toldBy: 'payment provider' })) ?? [];
+  return (await endPayment(tx, context, commit, { ...told, toldBy: 'payment provider' })) ?? [];
 }
 
 interface ToldOutcome {
@@ -73,7 +73,7 @@ interface ToldOutcome {
 /** The voided invoices; null if an outcome is known already. */
 async function endPayment(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   commit: Commit,
   { outcome, toldBy, errorMessage, provider }: ToldOutcome,
 ): Promise<IssuedHead[] | null> {
@@ -81,11 +81,11 @@ async function endPayment(
   if (charge !== null) await lockContract(tx, charge.contractId);
   // An invoice of the commit is either issued before, and voided here, or is no longer issued.
   if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
-  const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
+  const row = { commitId: commit.id, outcome, toldAt: context.clock.now(), toldBy };
   if (!(await insertPaymentOutcome(tx, row))) return null;
   const voided = outcome === 'FAILED' ? await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
   if (charge !== null) {
-    await settlePayment(tx, deps, { ...charge, customerId: commit.customerId }, outcome);
+    await settlePayment(tx, context, { ...charge, customerId: commit.customerId }, outcome);
   }
   const [invoiced] = (await loadInvoicedItems(tx, itemIdsOf(commit))).values();
   const invoiceId = invoiced?.invoiceId ?? null;

@@ -63,22 +63,22 @@ export interface ViewOptions {
 
 /** The views of the contracts in the order given. */
 export async function contractViews(
-  deps: BillingContext,
+  context: BillingContext,
   contracts: readonly Contract[],
   now: Instant,
   options: ViewOptions,
 ): Promise<ContractView[]> {
-  return viewsOf(deps, await withTerms(deps.db, contracts), now, options);
+  return viewsOf(context, await withTerms(context.db, contracts), now, options);
 }
 
 /** The views of given states of contracts, which may be former ones. */
 export async function viewsOf(
-  deps: BillingContext,
+  context: BillingContext,
   states: readonly FullContract[],
   now: Instant,
   { withHistory, ...shown }: ViewOptions,
 ): Promise<ContractView[]> {
-  const { db } = deps;
+  const { db } = context;
   const contracts = states.map((full) => full.contract);
   const ids = contracts.map((contract) => contract.id);
   const [initials, amendments] = await sentTogether(
@@ -103,7 +103,7 @@ export async function viewsOf(
   const owned = states.flatMap(({ contract, terms }) =>
     terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),
   );
-  const { balances, rollovers } = await shownBalances(deps, owned, now, shown);
+  const { balances, rollovers } = await shownBalances(context, owned, now, shown);
   const costBases = await costBasesOf(db, owned, cards);
   const spends = await accumulatedSpends(
     db,

@@ -18,18 +18,18 @@ export interface GetContractInput {
 }
 
 /** Refuses a missing contract (see `findContractOf`), and a date before its creation (`invalid`). */
-export async function getContract(deps: BillingContext, input: GetContractInput): Promise<ContractView> {
-  const contract = await findContractOf(deps.db, input.customerId, input.contractId);
-  const now = deps.clock.now();
+export async function getContract(context: BillingContext, input: GetContractInput): Promise<ContractView> {
+  const contract = await findContractOf(context.db, input.customerId, input.contractId);
+  const now = context.clock.now();
   const { asOfDate } = input;
   if (asOfDate !== null && asOfDate < contract.createdAt) {
     throw invalid(['asOfDate'], 'the contract did not exist then');
   }
-  const earlier = asOfDate === null ? null : await findVersionAsOf(deps.db, contract.id, asOfDate);
+  const earlier = asOfDate === null ? null : await findVersionAsOf(context.db, contract.id, asOfDate);
   const [view] =
     earlier === null
-      ? await contractViews(deps, [contract], now, input)
-      : await viewsOf(deps, [earlier], now, input);
+      ? await contractViews(context, [contract], now, input)
+      : await viewsOf(context, [earlier], now, input);
   assert(view !== undefined, `contract ${contract.id} has a view`);
   return view;
 }
@@ -49,17 +49,17 @@ export interface ListContractsInput {
 
 /** The customer's contracts. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listContracts(
-  deps: BillingContext,
+  context: BillingContext,
   input: ListContractsInput,
 ): Promise<ContractView[]> {
   const { customerId, includeArchived, startingAt, coveringDate } = input;
   if (startingAt !== null && coveringDate !== null) {
     throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
   }
-  if (!(await customerExists(deps.db, customerId))) {
+  if (!(await customerExists(context.db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
-  const contracts = await loadContracts(deps.db, {
+  const contracts = await loadContracts(context.db, {
     customerIds: [customerId],
     includeArchived,
     ...(startingAt === null ? {} : { startingFrom: startingAt }),
@@ -70,5 +70,5 @@ export async function listContracts(
         (a, b) => b.startingAt - a.startingAt || b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1),
       )
     : contracts;
-  return contractViews(deps, inOrder, deps.clock.now(), input);
+  return contractViews(context, inOrder, context.clock.now(), input);
 }

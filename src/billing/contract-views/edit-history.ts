@@ -22,20 +22,20 @@ export interface EditHistory {
 
 /** Every change, in order. Refuses a missing contract (see `findContractOf`). */
 export async function getEditHistory(
-  deps: RowContext,
+  context: RowContext,
   { customerId, contractId }: ContractReference,
 ): Promise<EditHistory> {
-  const contract = await findContractOf(deps.db, customerId, contractId);
-  return historyOf(deps, contract, await loadContractEdits(deps.db, contractId));
+  const contract = await findContractOf(context.db, customerId, contractId);
+  return historyOf(context, contract, await loadContractEdits(context.db, contractId));
 }
 
 /** One edit, for the answer to the request that submitted it. */
 export async function viewEdit(
-  deps: RowContext,
+  context: RowContext,
   customerId: string,
   edit: ContractEdit,
 ): Promise<EditHistory> {
-  return historyOf(deps, await findContractOf(deps.db, customerId, edit.contractId), [edit]);
+  return historyOf(context, await findContractOf(context.db, customerId, edit.contractId), [edit]);
 }
 
 async function historyOf(

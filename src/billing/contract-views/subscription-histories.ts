@@ -25,12 +25,12 @@ export interface QuantityHistory {
 
 /** Refuses an unknown customer, contract or subscription (`not_found`). */
 export async function readQuantityHistory(
-  deps: RowContext,
+  context: RowContext,
   reference: SubscriptionReference,
 ): Promise<QuantityHistory> {
-  const { contract, subscription } = await findSubscription(deps, reference);
-  const prices = (await loadPrices(deps.db, [contract], [subscription]))(contract);
-  const entries = quantityHistory(contract, subscription, prices, deps.clock.now());
+  const { contract, subscription } = await findSubscription(context, reference);
+  const prices = (await loadPrices(context.db, [contract], [subscription]))(contract);
+  const entries = quantityHistory(contract, subscription, prices, context.clock.now());
   return { fiatCreditTypeId: prices.fiatCreditTypeId, entries };
 }
 
@@ -60,7 +60,7 @@ export interface SeatHistoryPosition {
  * `InvalidArgument` a covering date with a range, and a subscription without seats.
  */
 export async function readSeatsHistory(
-  deps: RowContext,
+  context: RowContext,
   reference: SubscriptionReference,
   filter: SeatHistoryFilter,
   { after, limit }: PageRequest<SeatHistoryPosition>,
@@ -69,11 +69,11 @@ export async function readSeatsHistory(
   if (coveringDate !== null && (startingAt !== null || endingBefore !== null)) {
     throw invalidArgument(['coveringDate'], 'cannot be combined with a range');
   }
-  const { subscription } = await findSubscription(deps, reference);
+  const { subscription } = await findSubscription(context, reference);
   if (subscription.quantityManagementMode !== 'SEAT_BASED') {
     throw invalidArgument(['subscriptionId'], 'is of a QUANTITY_ONLY subscription, which has no seats');
   }
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const wanted = seatSegments(subscription).filter(
     ({ interval }) =>
       interval.start <= now &&

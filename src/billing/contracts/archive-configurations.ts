@@ -32,12 +32,12 @@ export interface ArchiveConfigurationsInput {
  * (`invalid`).
  */
 export async function archiveConfigurations(
-  deps: BillingContext,
+  context: BillingContext,
   input: ArchiveConfigurationsInput,
 ): Promise<void> {
   const { customerId, ids, archivedBy } = input;
-  const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
+  const now = context.clock.now();
+  await context.db.transaction(async (tx) => {
     if (!(await lockCustomer(tx, customerId))) throw notFound('customer', customerId);
     await requireOwn(tx, customerId, ids);
     await archiveBillingConfigurations(tx, ids, now);
@@ -50,7 +50,7 @@ export async function archiveConfigurations(
       );
     }
     const origin = { now, changedBy: archivedBy };
-    await changeLockedContracts(tx, deps, contracts, origin, withoutConfiguration);
+    await changeLockedContracts(tx, context, contracts, origin, withoutConfiguration);
   });
 }
 

@@ -25,21 +25,21 @@ export interface ArchiveContractInput extends ContractReference {
 }
 
 /** Archives a contract, and reopens the one that it renews (reopen-renewed.ts). Refuses a missing contract, and an archived one (`invalid`). */
-export async function archiveContract(deps: BillingContext, input: ArchiveContractInput): Promise<void> {
+export async function archiveContract(context: BillingContext, input: ArchiveContractInput): Promise<void> {
   const { changedBy, contractId, voidInvoices } = input;
-  const now = deps.clock.now();
-  const voided = await deps.db.transaction(async (tx) => {
+  const now = context.clock.now();
+  const voided = await context.db.transaction(async (tx) => {
     const renewed = await lockRenewedBy(tx, contractId);
-    await changeContract(tx, deps, input, { now, changedBy }, (full) => {
+    await changeContract(tx, context, input, { now, changedBy }, (full) => {
       if (full.contract.archivedAt !== null)
         throw new Refusal('invalid', `contract ${contractId} is already archived`);
       return archival(full, now);
     });
     const invoices = voidInvoices ? await voidInvoicesOfContract(tx, contractId, now) : [];
-    if (renewed !== null) await reopenRenewed(tx, deps, renewed, contractId, { now, changedBy });
+    if (renewed !== null) await reopenRenewed(tx, context, renewed, contractId, { now, changedBy });
     return invoices;
   });
-  for (const invoice of voided) deps.invoiceLog.voided(invoice);
+  for (const invoice of voided) context.invoiceLog.voided(invoice);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function archiveContract(deps: BillingContext, input: ArchiveContra
  */
 export async function archiveContractsOf(
   tx: Transaction,
-  deps: Pick<BillingContext, 'gracePeriodHours'>,
+  context: Pick<BillingContext, 'gracePeriodHours'>,
   customerId: string,
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function archiveContractsOf(
       `customer ${customerId} has more than ${CONTRACTS_PER_CALL_MAX} contracts: archive some of them first`,
     );
   }
-  await changeLockedContracts(tx, deps, contracts, origin, (full) => archival(full, origin.now));
+  await changeLockedContracts(tx, context, contracts, origin, (full) => archival(full, origin.now));
 }
 
 /** The history lists the contract, and the terms that were still active; it has no group for discounts. */

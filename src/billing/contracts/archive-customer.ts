@@ -18,21 +18,21 @@ import { archiveContractsOf } from './archive-contracts.ts';
  * and one with more contracts than one call may change (`invalid`).
  */
 export async function archiveCustomer(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   archivedBy: string,
 ): Promise<void> {
-  const now = deps.clock.now();
-  const voided = await deps.db.transaction(async (tx) => {
+  const now = context.clock.now();
+  const voided = await context.db.transaction(async (tx) => {
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
     const customer = isKnown ? await findCustomer(tx, customerId) : null;
     if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
     if (customer.archivedAt !== null)
       throw invalid(['customerId'], `customer ${customerId} is already archived`);
-    await archiveContractsOf(tx, deps, customerId, { now, changedBy: archivedBy });
+    await archiveContractsOf(tx, context, customerId, { now, changedBy: archivedBy });
     const invoices = await voidInvoicesOfCustomer(tx, customerId, now);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });
     return invoices;
   });
-  for (const invoice of voided) deps.invoiceLog.voided(invoice);
+  for (const invoice of voided) context.invoiceLog.voided(invoice);
 }

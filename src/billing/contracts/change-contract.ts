@@ -26,7 +26,7 @@ export interface ContractReference {
  */
 export async function changeContract(
   tx: Transaction,
-  deps: Pick<BillingContext, 'gracePeriodHours'>,
+  context: Pick<BillingContext, 'gracePeriodHours'>,
   { customerId, contractId }: ContractReference,
   origin: ChangeOrigin,
   change: (before: FullContract) => ContractChange | Promise<ContractChange>,
@@ -43,7 +43,7 @@ export async function changeContract(
   if (sameEdit !== null) throw keyUsed(sameEdit);
   const [before] = await withTerms(tx, [contract]);
   assert(before !== undefined, `contract ${contractId} is loaded`);
-  const settled = await settleContracts(tx, deps, [{ before, ...(await change(before)) }], origin);
+  const settled = await settleContracts(tx, context, [{ before, ...(await change(before)) }], origin);
   const [edit] = settled.edits;
   assert(edit !== undefined, `the change of contract ${contractId} is in its history`);
   return edit;
@@ -61,7 +61,7 @@ const CONTRACTS_PER_READ = 100;
  */
 export async function changeLockedContracts(
   tx: Transaction,
-  deps: Pick<BillingContext, 'gracePeriodHours'>,
+  context: Pick<BillingContext, 'gracePeriodHours'>,
   contracts: readonly Contract[],
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
   change: (before: FullContract) => ContractChange,
@@ -74,6 +74,6 @@ export async function changeLockedContracts(
     );
     const states = await withTerms(tx, slice);
     const changes = states.map((before) => ({ before, ...change(before) }));
-    await settleContracts(tx, deps, changes, origin);
+    await settleContracts(tx, context, changes, origin);
   }
 }

@@ -22,10 +22,10 @@ export interface UpdateEndDateInput extends ContractReference {
  * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a finalized
  * invoice if that is not allowed, and an archived contract.
  */
-export async function updateEndDate(deps: BillingContext, input: UpdateEndDateInput): Promise<void> {
-  const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
-    await changeContract(tx, deps, input, { now, changedBy: input.changedBy }, async (full) => {
+export async function updateEndDate(context: BillingContext, input: UpdateEndDateInput): Promise<void> {
+  const now = context.clock.now();
+  await context.db.transaction(async (tx) => {
+    await changeContract(tx, context, input, { now, changedBy: input.changedBy }, async (full) => {
       requireNotArchived(full);
       await checkEndDate(tx, full, input, ['endingBefore']);
       const { endingBefore } = input;
@@ -61,10 +61,10 @@ export interface SetUsageFilterInput extends ContractReference {
 }
 
 /** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
-export async function setUsageFilter(deps: BillingContext, input: SetUsageFilterInput): Promise<void> {
+export async function setUsageFilter(context: BillingContext, input: SetUsageFilterInput): Promise<void> {
   const { filter, changedBy } = input;
-  await deps.db.transaction(async (tx) => {
-    await changeContract(tx, deps, input, { now: deps.clock.now(), changedBy }, async (full) => {
+  await context.db.transaction(async (tx) => {
+    await changeContract(tx, context, input, { now: context.clock.now(), changedBy }, async (full) => {
       requireNotArchived(full);
       await checkUsageFilter(tx, full.contract, filter, []);
       return { after: withUsageFilter(full, filter), changes: { addUsageFilters: [filter] } };

@@ -71,20 +71,20 @@ const CONTRACTS_MAX = 1_000;
  * (`conflict`). Nothing is stored then.
  */
 export async function createContract(
-  deps: BillingContext,
+  context: BillingContext,
   input: CreateContractInput,
 ): Promise<FullContract> {
-  return deps.db.transaction((tx) => createContractIn(tx, deps, input));
+  return context.db.transaction((tx) => createContractIn(tx, context, input));
 }
 
 /** `createContract` within a larger transaction. */
 export async function createContractIn(
   tx: Transaction,
-  deps: Omit<BillingContext, 'db'>,
+  context: Omit<BillingContext, 'db'>,
   input: CreateContractInput,
 ): Promise<FullContract> {
   checkDates(input);
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const [, , card] = await sentTogether(
     () => requireActiveCustomer(tx, input.customerId),
     () => requireRoomForContract(tx, input.customerId),
@@ -94,13 +94,13 @@ export async function createContractIn(
   const usageFilter = await usageFilterOf(tx, contract, input);
   const loaded = await loadTermsContext(tx, card, namedIds(input.terms), {
     contract,
-    paymentProvider: deps.paymentProvider,
+    paymentProvider: context.paymentProvider,
   });
   const terms: ContractTerms = {
     ...(await buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy })),
     usageFilters: usageFilter === null ? [] : [usageFilter],
   };
-  checkSeatLimit([], terms.subscriptions, deps.seatsMax, ({ id }) => [
+  checkSeatLimit([], terms.subscriptions, context.seatsMax, ({ id }) => [
     ...['terms', 'subscriptions', terms.subscriptions.findIndex((one) => one.id === id), 'seatConfig'],
   ]);
   if (!(await insertContract(tx, contract))) {
@@ -115,7 +115,7 @@ export async function createContractIn(
   ];
   const created = { before: null, after, changes: {}, newFields };
   const changes = [created, ...renewal.ended];
-  const settled = await settleContracts(tx, deps, changes, { now, changedBy: input.createdBy });
+  const settled = await settleContracts(tx, context, changes, { now, changedBy: input.createdBy });
   const [stored] = settled.states;
   assert(stored !== undefined, 'a contract that is created is stored');
   return stored;

@@ -33,7 +33,7 @@ export async function lockRenewedBy(tx: Transaction, contractId: string): Promis
  */
 export async function reopenRenewed(
   tx: Transaction,
-  deps: Pick<BillingContext, 'gracePeriodHours'>,
+  context: Pick<BillingContext, 'gracePeriodHours'>,
   from: Contract,
   renewalId: string,
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
@@ -52,7 +52,7 @@ export async function reopenRenewed(
   if (present === undefined || versions === null) return;
   const after = reopened(present, { ...versions, ended: versions.ended ?? present });
   const changes = { endingBefore: after.contract.endingBefore };
-  await settleContracts(tx, deps, [{ before: present, after, changes }], origin);
+  await settleContracts(tx, context, [{ before: present, after, changes }], origin);
 }
 
 interface Versions {

@@ -26,7 +26,7 @@ export interface PricingUnit extends CreditType {
  * more than a page: a client that reads only one page finds its custom units on it.
  */
 export async function listPricingUnits(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   { after, limit }: PageRequest<PricingUnitPosition>,
 ): Promise<Page<PricingUnit, PricingUnitPosition>> {
   const rows: PricingUnit[] = [];
@@ -38,7 +38,7 @@ export async function listPricingUnits(
   }
   if (after !== null && 'otherCurrencies' in after) others = after.otherCurrencies;
   else {
-    const custom = await listCustomCreditTypes(deps.db, {
+    const custom = await listCustomCreditTypes(context.db, {
       after: after === null || 'currencies' in after ? null : after,
       limit: limit - rows.length,
     });
@@ -56,10 +56,10 @@ function currencies(all: readonly CreditType[], skipped: number, count: number):
 }
 
 /** Creates a custom pricing unit. Refuses a name of another unit or a currency (`conflict`). */
-export async function createPricingUnit(deps: RowContext, name: string): Promise<CreditType> {
-  const unit = { id: newId(), name, createdAt: deps.clock.now() };
+export async function createPricingUnit(context: RowContext, name: string): Promise<CreditType> {
+  const unit = { id: newId(), name, createdAt: context.clock.now() };
   const currency = FIAT_CREDIT_TYPES.find((fiat) => fiat.name === name);
-  const holder = currency?.id ?? (await deps.db.transaction((tx) => insertCreditType(tx, unit)));
+  const holder = currency?.id ?? (await context.db.transaction((tx) => insertCreditType(tx, unit)));
   if (holder !== unit.id) {
     throw conflict(`there is a pricing unit with the name ${JSON.stringify(name)} already`, [], holder);
   }

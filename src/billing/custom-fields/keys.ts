@@ -26,8 +26,8 @@ export interface AddKeyInput {
  * Declares a key, which starts without values even if it was declared before. Refuses one that is declared now
  * (`conflict`), because uniqueness cannot be changed, and one that exceeds the limit (`invalid`).
  */
-export async function addKey(deps: RowContext, input: AddKeyInput): Promise<void> {
-  const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), ['key']));
+export async function addKey(context: RowContext, input: AddKeyInput): Promise<void> {
+  const declared = await context.db.transaction((tx) => declareKey(tx, input, context.clock.now(), ['key']));
   if (!declared) {
     throw conflict(`${JSON.stringify(input.key)} is a custom field of entity ${input.entity} already`, [
       'key',
@@ -54,20 +54,20 @@ export async function declareKey(
 
 /** Removes a key: its values become inaccessible permanently. Refuses a key that is not declared (`invalid`). */
 export async function removeKey(
-  deps: RowContext,
+  context: RowContext,
   { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
 ): Promise<void> {
-  const now = deps.clock.now();
-  if (!(await deps.db.transaction((tx) => removeStoredKey(tx, { entity, key }, now)))) {
+  const now = context.clock.now();
+  if (!(await context.db.transaction((tx) => removeStoredKey(tx, { entity, key }, now)))) {
     throw invalid(['key'], `${JSON.stringify(key)} is not a declared custom field of entity ${entity}`);
   }
 }
 
 /** A page of declared keys, in the order of declaration. `entities` null: all. */
 export async function listKeys(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   entities: readonly CustomFieldEntity[] | null,
   page: PageRequest<KeyPosition>,
 ): Promise<Page<CustomFieldKey, KeyPosition>> {
-  return listStoredKeys(deps.db, entities, page);
+  return listStoredKeys(context.db, entities, page);
 }

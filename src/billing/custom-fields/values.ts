@@ -28,23 +28,23 @@ interface ObjectReference {
  * archived ones included (`conflict`).
  */
 export async function setValues(
-  deps: RowContext,
+  context: RowContext,
   { fields, ...object }: ObjectReference & { readonly fields: CustomFields },
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    await requireObject(deps, tx, object);
+  await context.db.transaction(async (tx) => {
+    await requireObject(context, tx, object);
     await mergeCustomFields(tx, [{ ...object, fields, path: [] }]);
   });
 }
 
 /** Deletes values of an object; keys without a value are ignored. Refuses the same as `setValues`. */
 export async function deleteValues(
-  deps: RowContext,
+  context: RowContext,
   { keys, ...object }: ObjectReference & { readonly keys: readonly string[] },
 ): Promise<void> {
   const { entity, entityId } = object;
-  await deps.db.transaction(async (tx) => {
-    await requireObject(deps, tx, object);
+  await context.db.transaction(async (tx) => {
+    await requireObject(context, tx, object);
     const declared = await declaredKeys(tx, [entity]);
     const ids = keys.map((key, index) => requireDeclaredKey(declared, entity, key, ['keys', index]).id);
     await lockKeys(tx, ids, 'alone');
@@ -56,9 +56,9 @@ export async function deleteValues(
 }
 
 /** Refuses (`not_found`) an object that does not exist, and (`invalid`) one with immutable fields. */
-async function requireObject(deps: RowContext, tx: Transaction, object: ObjectReference): Promise<void> {
+async function requireObject(context: RowContext, tx: Transaction, object: ObjectReference): Promise<void> {
   const { entity, entityId } = object;
-  if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());
+  if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, context.clock.now());
   if (isTemplateEntity(entity) && (await templateExists(tx, entity, entityId))) {
     throw invalid(['entityId'], `${entity} ${entityId} is part of a package, and packages never change`);
   }

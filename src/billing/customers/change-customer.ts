@@ -9,12 +9,12 @@ import { customerName } from './customer-name.ts';
 
 /** Renames a customer; names longer than 160 characters are cut. Refuses an unknown customer. */
 export async function renameCustomer(
-  deps: RowContext,
+  context: RowContext,
   customerId: string,
   name: string,
 ): Promise<WithCustomFields<Customer>> {
-  await change(deps, customerId, { name: customerName(name) });
-  return getCustomer(deps, customerId);
+  await change(context, customerId, { name: customerName(name) });
+  return getCustomer(context, customerId);
 }
 
 /** Changes of a customer's header beside its name. */
@@ -25,31 +25,31 @@ export interface HeaderChanges {
 
 /** Sets or clears the account in a CRM and the address. Refuses an unknown customer. */
 export async function changeHeader(
-  deps: RowContext,
+  context: RowContext,
   customerId: string,
   changes: HeaderChanges,
 ): Promise<void> {
-  await change(deps, customerId, changes);
+  await change(context, customerId, changes);
 }
 
 /** The customer, archived or not. Refuses an unknown one. */
 export async function getCustomer(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   customerId: string,
 ): Promise<WithCustomFields<Customer>> {
-  const customer = await findCustomer(deps.db, customerId);
+  const customer = await findCustomer(context.db, customerId);
   if (customer === null) throw notFound('customer', customerId);
-  return oneWithCustomFields(deps.db, customer);
+  return oneWithCustomFields(context.db, customer);
 }
 
 async function change(
-  deps: RowContext,
+  context: RowContext,
   customerId: string,
   changes: HeaderChanges & { readonly name?: string },
 ): Promise<void> {
-  const updatedAt = deps.clock.now();
+  const updatedAt = context.clock.now();
   const update = { ...changes, updatedAt };
   const found =
-    isUuid(customerId) && (await deps.db.transaction((tx) => updateCustomer(tx, customerId, update)));
+    isUuid(customerId) && (await context.db.transaction((tx) => updateCustomer(tx, customerId, update)));
   if (!found) throw notFound('customer', customerId);
 }

@@ -33,10 +33,10 @@ export interface CreateCustomerInput {
  * another customer, archived ones included (`conflict`, naming it).
  */
 export async function createCustomer(
-  deps: ConfigurationContext,
+  context: ConfigurationContext,
   input: CreateCustomerInput,
 ): Promise<WithCustomFields<Customer>> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const { customFields, billingAddress } = input;
   const externalId = input.externalId === null ? [] : [input.externalId];
   const head = {
@@ -47,14 +47,14 @@ export async function createCustomer(
     updatedAt: now,
   };
   const ingestAliases = uniqueAliases([...externalId, ...input.ingestAliases]);
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     await sentTogether(
       () => insertCustomer(tx, head),
       () => replaceAliases(tx, head.id, ingestAliases, { isNew: true }),
     );
     if (billingAddress !== null) await updateCustomer(tx, head.id, { billingAddress, updatedAt: now });
     const pathOf = (index: number) => ['billingConfigurations', index];
-    await addBillingConfigurations(tx, deps, head.id, input.billingConfigurations, pathOf);
+    await addBillingConfigurations(tx, context, head.id, input.billingConfigurations, pathOf);
     await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);
   });
   return { ...head, ...NEW_CUSTOMER, billingAddress, ingestAliases, customFields };

@@ -23,16 +23,16 @@ const ALIASES_NAMED_MAX = 5;
  * aliases of other customers (`conflict`, naming them); nothing changes then.
  */
 export async function setIngestAliases(
-  deps: RowContext,
+  context: RowContext,
   customerId: string,
   aliases: readonly string[],
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     const known = isUuid(customerId) && (await lockCustomer(tx, customerId));
     if (!known) throw notFound('customer', customerId);
     const present = (await customerRefs(tx, [customerId])).get(customerId) ?? [];
     await replaceAliases(tx, customerId, uniqueAliases(aliases, present), { isNew: false });
-    await updateCustomer(tx, customerId, { updatedAt: deps.clock.now() });
+    await updateCustomer(tx, customerId, { updatedAt: context.clock.now() });
     await noteCustomerChanges(tx, [customerId]);
   });
 }

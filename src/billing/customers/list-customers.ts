@@ -20,15 +20,19 @@ export interface CustomerPosition extends KeysetPosition {
  * matches are first.
  */
 export async function listCustomers(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   { search, ...filter }: CustomerFilter & { readonly search?: string | undefined },
   page: PageRequest<CustomerPosition>,
 ): Promise<Page<WithCustomFields<Customer>, CustomerPosition>> {
   const found =
     search === undefined
-      ? await listStoredCustomers(deps.db, filter, page)
-      : await searchCustomers(deps.db, { ...filter, text: search }, { ...page, after: ranked(page.after) });
-  return { ...(await pageWithCustomFields(deps.db, found)), next: found.next };
+      ? await listStoredCustomers(context.db, filter, page)
+      : await searchCustomers(
+          context.db,
+          { ...filter, text: search },
+          { ...page, after: ranked(page.after) },
+        );
+  return { ...(await pageWithCustomFields(context.db, found)), next: found.next };
 }
 
 function ranked(after: CustomerPosition | null): FoundPosition | null {

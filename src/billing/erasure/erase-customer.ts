@@ -37,12 +37,12 @@ const ANSWER_ERASED = {
  * Erases the customer and archives it, without voiding its invoices. Repeating it erases newer data. Refuses an unknown
  * customer (`not_found`), and one with uninvoiced usage (`invalid`, naming the contract).
  */
-export async function eraseCustomer(deps: BillingContext, customerId: string): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+export async function eraseCustomer(context: BillingContext, customerId: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
     if (!isKnown) throw notFound('customer', customerId, 'CustomerNotFound');
-    const now = deps.clock.now();
-    await requireInvoiced(tx, deps, customerId, now);
+    const now = context.clock.now();
+    await requireInvoiced(tx, context, customerId, now);
     const refs = (await customerRefs(tx, [customerId])).get(customerId) ?? [customerId];
     await eraseHeader(tx, customerId, now);
     await eraseConfigurations(tx, customerId, now);
@@ -59,7 +59,7 @@ export async function eraseCustomer(deps: BillingContext, customerId: string): P
 
 async function requireInvoiced(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   now: Instant,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function requireInvoiced(
   if (open !== undefined) {
     throw invalid(['customerId'], `contract ${open.id} has not ended: end or archive it first`);
   }
-  const [draft] = await draftPlaces({ ...deps, db: tx }, { customerId });
+  const [draft] = await draftPlaces({ ...context, db: tx }, { customerId });
   if (draft !== undefined) {
     const { contract } = draft.target;
     throw invalid(

@@ -30,13 +30,13 @@ export function eraseEventsJob(customerId: string, refs: readonly string[], runA
   return { kind: ERASE_EVENTS_JOB, key: `${customerId}:${randomUUID()}`, subject: null, runAt, payload };
 }
 
-export async function eraseEvents(deps: BillingContext, jobs: readonly Job[]): Promise<void> {
+export async function eraseEvents(context: BillingContext, jobs: readonly Job[]): Promise<void> {
   for (const { payload } of jobs) {
     const { customer_id: customerId, refs } = payloadSchema.parse(payload);
-    const kept = await neededProperties(deps.db, customerId);
-    await eraseProperties(deps.clickhouse, deps.cluster, refs, kept);
-    await eraseRepeats(deps.clickhouse, deps.cluster, refs);
-    deps.usageSource.forget();
+    const kept = await neededProperties(context.db, customerId);
+    await eraseProperties(context.clickhouse, context.cluster, refs, kept);
+    await eraseRepeats(context.clickhouse, context.cluster, refs);
+    context.usageSource.forget();
   }
 }
 

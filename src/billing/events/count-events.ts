@@ -16,9 +16,11 @@ function countedDays({ clock, eventFacts }: Deps): Interval {
 }
 
 /** A count for each day, the first one first. */
-export async function countEventsByDay(deps: Deps): Promise<EventsOfDay[]> {
-  const range = countedDays(deps);
-  const found = await whileKept(deps.eventFacts, range.start, () => deps.usageSource.events.byDay(range));
+export async function countEventsByDay(context: Deps): Promise<EventsOfDay[]> {
+  const range = countedDays(context);
+  const found = await whileKept(context.eventFacts, range.start, () =>
+    context.usageSource.events.byDay(range),
+  );
   const counts = new Map(found.map(({ start, events }) => [start, events]));
   const days: EventsOfDay[] = [];
   for (let start = range.start; start < range.end; start += DAY_MS) {
@@ -34,9 +36,9 @@ interface SeenType extends Pick<EventsOfType, 'eventType' | 'events'> {
 }
 
 /** The 50 types with the most events, the most frequent one first. */
-export async function countEventsByType(deps: Deps): Promise<SeenType[]> {
-  const { eventFacts, usageSource } = deps;
-  const range = countedDays(deps);
+export async function countEventsByType(context: Deps): Promise<SeenType[]> {
+  const { eventFacts, usageSource } = context;
+  const range = countedDays(context);
   const types = await whileKept(eventFacts, range.start, () => usageSource.events.byType(range, TYPES_MAX));
   const ids = [...new Set(types.flatMap((type) => type.ids))];
   const { accepted } = ids.length === 0 ? { accepted: [] } : await usageSource.events.find(ids, 0, 1);

@@ -61,13 +61,13 @@ export interface EventBilling {
  * The lines that bill the event accepted under this id. Refuses (`not_found`) an id without an event within the
  * deduplication window, and (`too_large`) more than 100 invoices for its time.
  */
-export async function eventBilling(deps: BillingContext, transactionId: string): Promise<EventBilling> {
-  const view = (await searchEvents(deps, [transactionId])).find(({ isDuplicate }) => !isDuplicate);
+export async function eventBilling(context: BillingContext, transactionId: string): Promise<EventBilling> {
+  const view = (await searchEvents(context, [transactionId])).find(({ isDuplicate }) => !isDuplicate);
   if (view === undefined)
     throw new Refusal('not_found', `no event ${transactionId} within the ingest window`);
   if (view.customer === null) return { view, invoices: [], lines: [], warnings: [] };
-  const invoices = await invoicesAt(deps, view.customer.id, view.event.timestamp);
-  const counted = await countedBy(deps, view, invoices);
+  const invoices = await invoicesAt(context, view.customer.id, view.event.timestamp);
+  const counted = await countedBy(context, view, invoices);
   const lines: CountedLine[] = [];
   for (const invoice of invoices) {
     await eachInChunks(invoice.lines, (line) => {
@@ -89,15 +89,15 @@ export async function eventBilling(deps: BillingContext, transactionId: string):
 
 /** The finalized usage invoices and the drafts of the customer whose period contains the instant. */
 async function invoicesAt(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   at: Instant,
 ): Promise<InvoiceWithWarnings[]> {
-  const { issued, planned } = await inSnapshot(deps.db, async (db) => {
+  const { issued, planned } = await inSnapshot(context.db, async (db) => {
     const filter = { customerId, type: 'USAGE', status: 'FINALIZED' } as const;
     const page = { limit: INVOICES_MAX + 1, order: 'ascending' } as const;
     const heads = await listInvoiceHeadsOverlapping(db, filter, { start: at, end: at + 1 }, page);
-    const places = await draftPlaces({ ...deps, db }, { customerId, type: 'USAGE' });
+    const places = await draftPlaces({ ...context, db }, { customerId, type: 'USAGE' });
     const targets = places.flatMap((place) =>
       place.kind === 'usage' && isWithin(at, place.target.period) ? [place.target] : [],
     );
@@ -109,11 +109,11 @@ async function invoicesAt(
     }
     return {
       issued: await issuedWithWarnings(db, await withLines(db, heads)),
-      planned: await planInvoices(db, targets, deps.clock.now(), { usageIn: deps }),
+      planned: await planInvoices(db, targets, context.clock.now(), { usageIn: context }),
     };
   });
-  const countedUpTo = await draftMoment(deps.eventFacts, planned);
-  return [...issued, ...(await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings)];
+  const countedUpTo = await draftMoment(context.eventFacts, planned);
+  return [...issued, ...(await computeDrafts(context, planned, countedUpTo)).map(draftWithWarnings)];
 }
 
 /** How the event counts, by product. */

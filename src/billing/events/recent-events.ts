@@ -5,9 +5,9 @@ import type { UsageSource } from '../../metering/usage/usage-source.ts';
 
 export type { RecentEvents };
 
-export async function recentEvents(deps: {
+export async function recentEvents(context: {
   readonly usageSource: UsageSource;
   readonly clock: Clock;
 }): Promise<RecentEvents> {
-  return await deps.usageSource.events.recent(deps.clock.now());
+  return await context.usageSource.events.recent(context.clock.now());
 }

@@ -51,10 +51,10 @@ export interface EventView {
  * Refuses (`too_large`) more events and metrics than one answer can hold.
  */
 export async function searchEvents(
-  deps: BillingContext,
+  context: BillingContext,
   transactionIds: readonly string[],
 ): Promise<EventView[]> {
-  const { db, usageSource, clock, windowDays, repeats } = deps;
+  const { db, usageSource, clock, windowDays, repeats } = context;
   const ids = [...new Set(transactionIds)];
   // Ids are kept in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;

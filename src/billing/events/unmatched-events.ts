@@ -20,12 +20,12 @@ type Deps = Pick<BillingContext, 'db' | 'usageSource' | 'eventFacts' | 'clock'>;
  * last 35 days. Refuses an empty range, a longer one, and one whose events retention has removed.
  */
 export async function listUnmatchedEvents(
-  deps: Deps,
+  context: Deps,
   range: { readonly start: Instant | null; readonly end: Instant | null },
   page: PageRequest<UsedRefPosition>,
 ): Promise<Page<UsedRef, UsedRefPosition>> {
-  const end = range.end ?? (range.start === null ? deps.clock.now() + 1 : endAfter(range.start, deps));
-  const start = range.start ?? startBefore(end, deps);
+  const end = range.end ?? (range.start === null ? context.clock.now() + 1 : endAfter(range.start, context));
+  const start = range.start ?? startBefore(end, context);
   if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
   if (end - start > UNMATCHED_DAYS_MAX * DAY_MS) {
     throw invalid(['endingBefore'], `must be at most ${UNMATCHED_DAYS_MAX} days after starting_on`);
@@ -34,7 +34,9 @@ export async function listUnmatchedEvents(
   let next = page.after;
   for (let looked = 0; looked < REFS_PER_ANSWER && rows.length <= page.limit; looked += REFS_PER_READ) {
     const after = next;
-    const read = await whileKept(deps.eventFacts, start, () => readUnmatched(deps, { start, end }, after));
+    const read = await whileKept(context.eventFacts, start, () =>
+      readUnmatched(context, { start, end }, after),
+    );
     rows.push(...read.rows);
     next = read.next;
     if (next === null) break;
@@ -72,13 +74,13 @@ export interface UnmatchedTotals {
 }
 
 /** Counts over the last 35 days. If more than 50,000 names have events, the totals are lower bounds. */
-export async function countUnmatchedEvents(deps: Deps): Promise<UnmatchedTotals> {
-  const end = deps.clock.now() + 1;
-  const range = { start: startBefore(end, deps), end };
+export async function countUnmatchedEvents(context: Deps): Promise<UnmatchedTotals> {
+  const end = context.clock.now() + 1;
+  const range = { start: startBefore(end, context), end };
   let total: UnmatchedTotals = { customers: 0, events: 0 };
   let next: UsedRefPosition | null = null;
   for (let looked = 0; looked < REFS_PER_ANSWER; looked += REFS_PER_READ) {
-    const read: Page<UsedRef, UsedRefPosition> = await readUnmatched(deps, range, next);
+    const read: Page<UsedRef, UsedRefPosition> = await readUnmatched(context, range, next);
     total = {
       customers: total.customers + read.rows.length,
       events: read.rows.reduce((sum, { events }) => sum + events, total.events),

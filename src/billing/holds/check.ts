@@ -51,14 +51,18 @@ interface Parts extends HoldParts {
   readAccounts(customerIds: readonly string[]): Promise<readonly AccountSeen[]>;
 }
 
-export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise<CheckAnswer> {
-  const parts: Parts = { ...deps, readAccounts: createAccountReads(deps.db) };
+export function createCheck(context: HoldParts): (request: CheckRequest) => Promise<CheckAnswer> {
+  const parts: Parts = { ...context, readAccounts: createAccountReads(context.db) };
   return async (request) => {
     const begunAt = performance.now();
-    const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
+    const since = context.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
     // If a product is asked about, the properties are its group values only.
-    const event = preparedEvent(deps, { customerRef, properties, eventType: request.eventType ?? 'check' });
+    const event = preparedEvent(context, {
+      customerRef,
+      properties,
+      eventType: request.eventType ?? 'check',
+    });
     const asked: Asked = { event, productId, quantity };
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const current = await currentFamily(parts, customerRef, freshnessOf(attempt, { since, begunAt }));
@@ -69,7 +73,7 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
       const isInDoubt = answer.standing?.reason != null && attempt < CONFIRMED_MAX && family.hasStoredUsage();
       if (!isInDoubt) return answer;
       // Usage since the evaluation is priced conservatively; that alone refuses nobody.
-      await deps.families.renew(family, performance.now());
+      await context.families.renew(family, performance.now());
     }
     throw new Refusal('unavailable', 'what the answer depends on keeps changing: try again in a moment');
   };

@@ -69,27 +69,27 @@ export async function unevaluatedFamilies(
  * divided until each family is evaluated alone; its error is then the result.
  */
 export async function evaluateFamilies(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[],
 ): Promise<Map<string, EvaluatedFamily | Error>> {
   const [first = '', ...others] = customerIds;
-  if (others.length === 0) return new Map([[first, await evaluatedAlone(deps, first)]]);
-  const together = await evaluatedTogether(deps, customerIds);
+  if (others.length === 0) return new Map([[first, await evaluatedAlone(context, first)]]);
+  const together = await evaluatedTogether(context, customerIds);
   if (together === null) {
     const half = Math.ceil(customerIds.length / 2);
     const parts = [customerIds.slice(0, half), customerIds.slice(half)];
     const evaluated: [string, EvaluatedFamily | Error][] = [];
-    for (const part of parts) evaluated.push(...(await evaluateFamilies(deps, part)));
+    for (const part of parts) evaluated.push(...(await evaluateFamilies(context, part)));
     return new Map(evaluated);
   }
   const evaluated = new Map<string, EvaluatedFamily | Error>(together);
-  for (const id of customerIds) if (!together.has(id)) evaluated.set(id, await evaluatedAlone(deps, id));
+  for (const id of customerIds) if (!together.has(id)) evaluated.set(id, await evaluatedAlone(context, id));
   return evaluated;
 }
 
-async function evaluatedAlone(deps: BillingContext, customerId: string): Promise<EvaluatedFamily | Error> {
+async function evaluatedAlone(context: BillingContext, customerId: string): Promise<EvaluatedFamily | Error> {
   try {
-    const evaluated = (await evaluate(deps, [customerId]))?.get(customerId);
+    const evaluated = (await evaluate(context, [customerId]))?.get(customerId);
     assert(evaluated !== undefined, 'one family is evaluated, or fails');
     return evaluated;
   } catch (error) {
@@ -99,11 +99,11 @@ async function evaluatedAlone(deps: BillingContext, customerId: string): Promise
 
 /** Without families that have to be evaluated alone. Null: the failed family is unknown. */
 async function evaluatedTogether(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[],
 ): Promise<ReadonlyMap<string, EvaluatedFamily> | null> {
   try {
-    return await evaluate(deps, customerIds);
+    return await evaluate(context, customerIds);
   } catch {
     return null;
   }
@@ -111,12 +111,12 @@ async function evaluatedTogether(
 
 /** Null: too many contracts to evaluate together. */
 async function evaluate(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[],
 ): Promise<Map<string, EvaluatedFamily> | null> {
-  const now = deps.clock.now();
-  await ensureAccounts(deps.db, [...(await loadFamilies(deps.db, customerIds)).keys()]);
-  const read = await inSnapshot(deps.db, (db) => readFamilies({ ...deps, db }, customerIds, now));
+  const now = context.clock.now();
+  await ensureAccounts(context.db, [...(await loadFamilies(context.db, customerIds)).keys()]);
+  const read = await inSnapshot(context.db, (db) => readFamilies({ ...context, db }, customerIds, now));
   if (read === null) return null;
   const { plan, families } = read;
   // Two of the customers may belong to one family.
@@ -124,7 +124,7 @@ async function evaluate(
     ...new Map([...families.values()].map((family) => [family.customerIds[0], family])).values(),
   ];
   const computed = await computeFamilies(
-    { ...deps, alarms: NO_ALARMS },
+    { ...context, alarms: NO_ALARMS },
     plan,
     distinct.map((family) => family.customerIds),
   );
@@ -140,18 +140,18 @@ async function evaluate(
 }
 
 async function readFamilies(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   customerIds: readonly string[],
   now: Instant,
 ): Promise<{ readonly plan: PlannedInvoices; readonly families: ReadonlyMap<string, Found> } | null> {
-  const { db } = deps;
+  const { db } = context;
   const sharing = await loadFamilies(db, customerIds);
   const all = [...sharing.keys()];
   const contracts = await loadContracts(db, { customerIds: all });
   if (customerIds.length > 1 && contracts.length > CONTRACTS_TOGETHER_MAX) return null;
-  const places = await draftPlacesOf(deps, contracts, { type: 'USAGE' });
+  const places = await draftPlacesOf(context, contracts, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  const plan = await planInvoices(db, targets, now, { schedulesOf: contracts, usageIn: deps });
+  const plan = await planInvoices(db, targets, now, { schedulesOf: contracts, usageIn: context });
   const members = membersOf(sharing, customerIds, await namesOf(db, all));
   const seen = groupBy(await readAccounts(db, all), ({ customerId }) => customerId);
   const holds = groupBy(await loadActiveHolds(db, all), ({ customerId }) => customerId);

@@ -49,7 +49,7 @@ interface EvaluationContext extends BillingContext {
   evaluated(seconds: number): void;
 }
 
-export function createEvaluations(deps: EvaluationContext): Evaluations {
+export function createEvaluations(context: EvaluationContext): Evaluations {
   let waiting: Waiting[] = [];
   let deferred: (readonly Waiting[])[] = [];
   let running = 0;
@@ -57,7 +57,7 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
   function begin(): void {
     for (let group = nextGroup(); group.length > 0; group = nextGroup()) {
       running += 1;
-      void evaluateGroup(deps, group).finally(() => {
+      void evaluateGroup(context, group).finally(() => {
         running -= 1;
         begin();
       });
@@ -111,14 +111,14 @@ export function createEvaluations(deps: EvaluationContext): Evaluations {
 }
 
 /** Evaluates families as of one instant. */
-async function evaluateGroup(deps: EvaluationContext, group: readonly Waiting[]): Promise<void> {
+async function evaluateGroup(context: EvaluationContext, group: readonly Waiting[]): Promise<void> {
   const begunAt = performance.now();
   const counted = group.map(({ family }) => family.storedUsage());
   const ids = group.map(({ family }) => family.evaluated.customerIds[0] ?? '');
   try {
     const at = group[0]?.at ?? null;
-    const clock = at === null ? deps.clock : { now: () => at };
-    const evaluated = await evaluateFamilies({ ...deps, clock }, ids);
+    const clock = at === null ? context.clock : { now: () => at };
+    const evaluated = await evaluateFamilies({ ...context, clock }, ids);
     for (const [index, { resolve, reject }] of group.entries()) {
       const one = evaluated.get(ids[index] ?? '');
       if (one === undefined || one instanceof Error) reject(one);
@@ -127,7 +127,7 @@ async function evaluateGroup(deps: EvaluationContext, group: readonly Waiting[])
   } catch (error) {
     for (const { reject } of group) reject(error);
   } finally {
-    deps.evaluated((performance.now() - begunAt) / SECOND_MS);
+    context.evaluated((performance.now() - begunAt) / SECOND_MS);
   }
 }
 

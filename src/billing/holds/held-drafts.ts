@@ -55,7 +55,7 @@ export interface ComputedFamily {
 
 /** The parts that many families share. */
 interface Shared {
-  readonly deps: BillingContext;
+  readonly billing: BillingContext;
   readonly context: InvoiceContext;
   readonly usage: UsageAnswers;
   readonly draws: ScheduledDraws;
@@ -79,18 +79,18 @@ interface Family {
  * all families did not fit in memory. A family that is computed alone throws instead.
  */
 export async function computeFamilies(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   families: readonly (readonly string[])[],
 ): Promise<(ComputedFamily | null)[]> {
   const { context } = plan;
   const planned = inDrawdownOrder(plan).map(({ target }) => target);
-  const countedUpTo = await draftMoment(deps.eventFacts, plan);
+  const countedUpTo = await draftMoment(billing.eventFacts, plan);
   // With other writers this is the ingestion of the last event, which this process cannot compare with its own.
-  const isOnlyWriter = deps.eventFacts.completeUpTo() !== null;
-  const usage = await readUsageAnswers(deps.usageSource, planned, context, countedUpTo);
+  const isOnlyWriter = billing.eventFacts.completeUpTo() !== null;
+  const usage = await readUsageAnswers(billing.usageSource, planned, context, countedUpTo);
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
-  const shared: Shared = { deps, context, usage, draws, taken: new Map(), familyCount: families.length };
+  const shared: Shared = { billing, context, usage, draws, taken: new Map(), familyCount: families.length };
   const all = families.map(
     (customerIds): Family => ({ customerIds, drafts: new Map(), limits: [], drawn: [], hasFailed: false }),
   );
@@ -127,10 +127,10 @@ async function computeDraft(
   target: InvoiceTarget,
   order: number,
 ): Promise<void> {
-  const { deps, context, usage, draws, familyCount } = shared;
+  const { billing, context, usage, draws, familyCount } = shared;
   const { customerId } = target.contract;
-  draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
-  const rating = planRating(deps, {
+  draws.drawUntil(customerId, finalizationAt(target.period, billing.gracePeriodHours));
+  const rating = planRating(billing, {
     target,
     context,
     usage,

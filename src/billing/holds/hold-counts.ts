@@ -31,7 +31,7 @@ export interface HoldCounts {
   observeEvaluations(observe: (seconds: number) => void): void;
   figures(): HoldFigures;
   /** Reads the outstanding holds at each interval. */
-  outstanding(deps: BillingContext): Poll;
+  outstanding(context: BillingContext): Poll;
 }
 
 const OUTSTANDING_INTERVAL_MS = 5 * SECOND_MS;
@@ -54,16 +54,16 @@ export function createHoldCounts(): HoldCounts {
       observer = observe;
     },
     figures: () => ({ granted, refused, checked, outstanding }),
-    outstanding(deps) {
-      const nameOf = createUnitNames(deps.db);
+    outstanding(context) {
+      const nameOf = createUnitNames(context.db);
       return createPoll({
         name: 'outstanding holds',
         intervalMs: OUTSTANDING_INTERVAL_MS,
         async work() {
-          outstanding = await looked(deps, nameOf);
+          outstanding = await looked(context, nameOf);
         },
         onFailure: (err) =>
-          deps.log.error({ err }, 'outstanding holds could not be read: it will be tried again'),
+          context.log.error({ err }, 'outstanding holds could not be read: it will be tried again'),
       });
     },
   };

@@ -66,46 +66,46 @@ interface FamilyContext extends BillingContext {
   ingestSettled(): Promise<void>;
 }
 
-export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
+export function createHoldFamilies(context: FamilyContext): HoldFamilies {
   const known = new KnownFamilies();
   const renewals = new Renewals({
-    ...{ known, evaluations: createEvaluations(deps) },
-    ingestSettled: () => deps.ingestSettled(),
+    ...{ known, evaluations: createEvaluations(context) },
+    ingestSettled: () => context.ingestSettled(),
   });
   return {
-    find: createFind(deps, known, renewals),
+    find: createFind(context, known, renewals),
     known: (customerId) => known.of(customerId),
     async renew(family, since) {
       // A running evaluation may have begun before `since`.
-      while (!family.isValidAt(deps.clock.now(), since)) {
+      while (!family.isValidAt(context.clock.now(), since)) {
         await renewals.renew(family);
         if (family.isStale) return;
       }
     },
     refresh: createRefresh({
-      ...{ clock: deps.clock, log: deps.log, isShared: deps.isShared },
+      ...{ clock: context.clock, log: context.log, isShared: context.isShared },
       refresh: (due, at) => renewals.refresh(due, at),
       forget: (family) => known.forget(family),
       families: () => known.all(),
       isBusy: (family) => renewals.isBusy(family),
     }),
-    watch: createWatch(deps, known),
+    watch: createWatch(context, known),
     figures() {
       const all = [...known.all()];
-      const now = deps.clock.now();
+      const now = context.clock.now();
       return { known: all.length, ahead: all.filter((family) => family.isAheadOf(now)).length };
     },
   };
 }
 
 /** Finds families by name, and evaluates families that are not in memory. */
-function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewals): HoldFamilies['find'] {
+function createFind(context: FamilyContext, known: KnownFamilies, renewals: Renewals): HoldFamilies['find'] {
   const loading = new Map<string, Promise<HoldFamily | null>>();
   const owners = createBatcher({
     name: 'customers of holds',
     sizeMax: READ_TOGETHER_MAX,
     async work(refs: readonly string[]) {
-      const found = await ownersOfRefs(deps.db, [...new Set(refs)]);
+      const found = await ownersOfRefs(context.db, [...new Set(refs)]);
       return refs.map((ref) => found.get(ref)?.id ?? null);
     },
   });
@@ -113,7 +113,7 @@ function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewal
     name: 'families of holds',
     sizeMax: READ_TOGETHER_MAX,
     async work(customerIds: readonly string[]) {
-      const found = await unevaluatedFamilies(deps.db, [...new Set(customerIds)]);
+      const found = await unevaluatedFamilies(context.db, [...new Set(customerIds)]);
       return customerIds.map((id) => found.get(id) ?? null);
     },
   });
@@ -127,7 +127,7 @@ function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewal
     const family = new HoldFamily(found);
     known.remember(family);
     // The evaluation counts earlier events; later ones are watched.
-    family.noticed = deps.ingestSettled();
+    family.noticed = context.ingestSettled();
     await renewals.renew(family);
     return family;
   }
@@ -153,7 +153,7 @@ function createFind(deps: FamilyContext, known: KnownFamilies, renewals: Renewal
 }
 
 /** Notifies families of new events. */
-function createWatch(deps: FamilyContext, known: KnownFamilies): NewEventWatch {
+function createWatch(context: FamilyContext, known: KnownFamilies): NewEventWatch {
   let used = 0;
 
   function use(event: ReadEvent, ingestedBefore: number): Taken | null {
@@ -169,7 +169,7 @@ function createWatch(deps: FamilyContext, known: KnownFamilies): NewEventWatch {
       ingestedBefore,
       isStored: false,
     };
-    const settling = deps.settling.get(transactionId)?.hold;
+    const settling = context.settling.get(transactionId)?.hold;
     const hold = family.holdOf(transactionId) ?? (settling?.customerId === customerId ? settling : null);
     if (hold !== null) family.send({ kind: 'ended', holdId: hold.id });
     const cost = family.use(usage, { wasHeld: hold !== null });
@@ -181,12 +181,12 @@ function createWatch(deps: FamilyContext, known: KnownFamilies): NewEventWatch {
     isWatched: (owner) => known.isOwner(owner),
     taken(events, ingestedBefore) {
       const taken = events.flatMap((event) => use(event, ingestedBefore) ?? []);
-      return taken.length === 0 ? null : watchedOf(deps, taken);
+      return taken.length === 0 ? null : watchedOf(context, taken);
     },
   };
 }
 
-function watchedOf(deps: FamilyContext, taken: readonly Taken[]): WatchedEvents {
+function watchedOf(context: FamilyContext, taken: readonly Taken[]): WatchedEvents {
   const store = () => {
     for (const [family, own] of groupBy(taken, (one) => one.family))
       family.send({ kind: 'stored', usageIds: own.map(({ usageId }) => usageId) });
@@ -197,7 +197,7 @@ function watchedOf(deps: FamilyContext, taken: readonly Taken[]): WatchedEvents 
     async stored() {
       store();
       const billed = taken.flatMap((one) => one.billed ?? []);
-      if (billed.length > 0) await deps.settled(billed);
+      if (billed.length > 0) await context.settled(billed);
     },
   };
 }

@@ -36,20 +36,20 @@ export interface Holds {
   close(): Promise<void>;
 }
 
-export function createHolds(deps: HoldContext): Holds {
-  const writer = createHoldWriter(deps);
+export function createHolds(context: HoldContext): Holds {
+  const writer = createHoldWriter(context);
   const settling: HoldParts['settling'] = new Map();
-  const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
+  const settled = (billed: readonly Billed[]) => noteSettled(context, writer, billed, settling);
   const counts = createHoldCounts();
-  const families = createHoldFamilies({ ...deps, settling, settled, evaluated: counts.evaluated });
+  const families = createHoldFamilies({ ...context, settling, settled, evaluated: counts.evaluated });
   const parts: HoldParts = {
-    ...{ ...deps, writer, families, settling, counts },
-    nameOf: createUnitNames(deps.db),
-    readHold: createHoldReads(deps.db),
+    ...{ ...context, writer, families, settling, counts },
+    nameOf: createUnitNames(context.db),
+    readHold: createHoldReads(context.db),
   };
   const check = createCheck(parts);
-  const background = [keepTidy(deps), settleStored(parts), families.refresh];
-  const outstanding = counts.outstanding(deps);
+  const background = [keepTidy(context), settleStored(parts), families.refresh];
+  const outstanding = counts.outstanding(context);
   return {
     reserve: (requests) => reserve(parts, requests),
     settle: (settlements) => settleAll(parts, settlements),

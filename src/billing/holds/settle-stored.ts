@@ -14,9 +14,9 @@ const INTERVAL_MS = SECOND_MS;
 const HOLDS_MAX = 1_000;
 
 /** Scans every second while such holds may exist. */
-export function settleStored(deps: HoldParts): Poll {
+export function settleStored(context: HoldParts): Poll {
   // A single process sees the events of all holds that it grants.
-  const createdUpTo = deps.isShared ? null : deps.clock.now();
+  const createdUpTo = context.isShared ? null : context.clock.now();
   let after: Hold | null = null;
   let isDone = false;
   return createPoll({
@@ -25,13 +25,16 @@ export function settleStored(deps: HoldParts): Poll {
     async work() {
       if (isDone) return;
       const isFirst = after === null;
-      const found = await activeHoldsAfter(deps.db, after, { createdUpTo, limit: HOLDS_MAX });
+      const found = await activeHoldsAfter(context.db, after, { createdUpTo, limit: HOLDS_MAX });
       after = found.length < HOLDS_MAX ? null : (found.at(-1) ?? null);
-      await settleOf(deps, found);
-      isDone = !deps.isShared && isFirst && found.length === 0;
+      await settleOf(context, found);
+      isDone = !context.isShared && isFirst && found.length === 0;
     },
     onFailure: (err) =>
-      deps.log.error({ err }, 'holds whose events are stored could not be settled: it will be tried again'),
+      context.log.error(
+        { err },
+        'holds whose events are stored could not be settled: it will be tried again',
+      ),
   });
 }
 

@@ -32,11 +32,11 @@ export interface CreateMetricInput {
  * the place in it), and the value of a custom field that another metric holds (`conflict`).
  */
 export async function createMetric(
-  deps: RowContext & { readonly clickhouse: ClickHouse },
+  context: RowContext & { readonly clickhouse: ClickHouse },
   { name, definition, customFields }: CreateMetricInput,
 ): Promise<StoredMetric> {
-  await checkDefinition(deps.clickhouse, definition);
-  return deps.db.transaction((tx) => createMetricIn(tx, deps, { name, definition, customFields }));
+  await checkDefinition(context.clickhouse, definition);
+  return context.db.transaction((tx) => createMetricIn(tx, context, { name, definition, customFields }));
 }
 
 /** `createMetric` within a transaction, for a definition that is checked (`checkDefinition`). */
@@ -61,25 +61,29 @@ export async function createMetricIn(
 
 /** The metric, archived or not. Refuses an unknown one. */
 export async function getMetric(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   id: string,
 ): Promise<WithCustomFields<StoredMetric>> {
-  const metric = await findMetric(deps.db, id);
+  const metric = await findMetric(context.db, id);
   if (metric === null) throw notFound('billable metric', id);
-  return oneWithCustomFields(deps.db, metric);
+  return oneWithCustomFields(context.db, metric);
 }
 
 export async function listMetrics(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   filter: { readonly includeArchived: boolean },
   page: PageRequest,
 ): Promise<Page<WithCustomFields<StoredMetric>>> {
-  return pageWithCustomFields(deps.db, await listStoredMetrics(deps.db, filter, page));
+  return pageWithCustomFields(context.db, await listStoredMetrics(context.db, filter, page));
 }
 
 /** Changes the display name, the only thing about a metric that can change. Refuses an unknown metric. */
-export async function setMetricName(deps: Pick<RowContext, 'db'>, id: string, name: string): Promise<void> {
-  const found = isUuid(id) && (await deps.db.transaction((tx) => renameMetric(tx, id, name)));
+export async function setMetricName(
+  context: Pick<RowContext, 'db'>,
+  id: string,
+  name: string,
+): Promise<void> {
+  const found = isUuid(id) && (await context.db.transaction((tx) => renameMetric(tx, id, name)));
   if (!found) throw notFound('billable metric', id);
 }
 
@@ -87,7 +91,8 @@ export async function setMetricName(deps: Pick<RowContext, 'db'>, id: string, na
  * Removes a metric from lists and from new products; products that use it continue to meter. Idempotent. Refuses an
  * unknown metric.
  */
-export async function retireMetric(deps: RowContext, id: string): Promise<void> {
-  const found = isUuid(id) && (await deps.db.transaction((tx) => archiveMetric(tx, id, deps.clock.now())));
+export async function retireMetric(context: RowContext, id: string): Promise<void> {
+  const found =
+    isUuid(id) && (await context.db.transaction((tx) => archiveMetric(tx, id, context.clock.now())));
   if (!found) throw notFound('billable metric', id);
 }

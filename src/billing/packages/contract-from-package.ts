@@ -37,17 +37,17 @@ const LAST_INSTANT = Date.UTC(2200, 0, 1);
  * the start, and an archived package (`invalid`); nothing is stored then.
  */
 export async function createContractFromPackage(
-  deps: BillingContext,
+  context: BillingContext,
   input: ContractFromPackageInput,
 ): Promise<FullContract> {
   const field = [input.packageAlias === null ? 'packageId' : 'packageAlias'];
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const template = await packageOf(tx, input, field);
     const fields = await loadCustomFields(tx, templateIdsWithFields(template.terms));
     const contract = contractInput(template, input, fields);
-    await declareCopiedKeys(tx, contract.terms, deps.clock.now(), field);
+    await declareCopiedKeys(tx, contract.terms, context.clock.now(), field);
     try {
-      return await createContractIn(tx, deps, contract);
+      return await createContractIn(tx, context, contract);
     } catch (error) {
       throw error instanceof Refusal ? refusalOfPackage(error, field) : error;
     }

@@ -48,20 +48,20 @@ const NOMINAL_START = Date.UTC(2024, 0, 1);
  * (`conflict`); nothing is stored then. An alias that another package holds is taken over.
  */
 export async function createPackage(
-  deps: Pick<BillingContext, 'db' | 'clock' | 'paymentProvider'>,
+  context: Pick<BillingContext, 'db' | 'clock' | 'paymentProvider'>,
   input: CreatePackageInput,
 ): Promise<Package> {
   checkAliases(input.aliases);
   checkOffsets(input);
-  return deps.db.transaction(async (tx) => {
-    const built = await buildNominalTerms(tx, input, deps.paymentProvider);
+  return context.db.transaction(async (tx) => {
+    const built = await buildNominalTerms(tx, input, context.paymentProvider);
     const created: Package = {
       id: newId(),
       name: input.name,
       uniquenessKey: input.uniquenessKey,
       header: input.header,
       terms: termTemplatesOf(input.terms, built),
-      createdAt: deps.clock.now(),
+      createdAt: context.clock.now(),
       createdBy: input.createdBy,
       archivedAt: null,
     };

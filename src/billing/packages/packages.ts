@@ -47,35 +47,35 @@ export interface PackageView {
 }
 
 /** The package, archived or not. Refuses an unknown one (`PackageNotFound`). */
-export async function getPackage(deps: RowContext, id: string): Promise<PackageView> {
-  const found = await findPackage(deps.db, id);
-  const [view] = found === null ? [] : await viewsOf(deps, [found]);
+export async function getPackage(context: RowContext, id: string): Promise<PackageView> {
+  const found = await findPackage(context.db, id);
+  const [view] = found === null ? [] : await viewsOf(context, [found]);
   if (view === undefined) throw notFound('package', id, 'PackageNotFound');
   return view;
 }
 
 export async function listPackages(
-  deps: RowContext,
+  context: RowContext,
   filter: ArchiveFilter,
   page: PageRequest,
 ): Promise<Page<PackageView>> {
-  const { rows, next } = await listStoredPackages(deps.db, filter, page);
-  return { rows: await viewsOf(deps, rows), next };
+  const { rows, next } = await listStoredPackages(context.db, filter, page);
+  return { rows: await viewsOf(context, rows), next };
 }
 
 /**
  * Archives a package: no new contracts can be created from it, existing ones continue. It cannot be undone.
  * Refuses an unknown package (`PackageNotFound`) and an archived one (`invalid`).
  */
-export async function archivePackage(deps: RowContext, id: string): Promise<void> {
-  if (await deps.db.transaction((tx) => setArchived(tx, id, deps.clock.now()))) return;
-  if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
+export async function archivePackage(context: RowContext, id: string): Promise<void> {
+  if (await context.db.transaction((tx) => setArchived(tx, id, context.clock.now()))) return;
+  if ((await findPackage(context.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
   throw invalid(['packageId'], `package ${id} is already archived`);
 }
 
 /** Refuses an unknown package (`PackageNotFound`) and two conditions at once (`invalid`). */
 export async function listContractsOnPackage(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   filter: ContractsOfPackageFilter,
   page: PageRequest,
 ): Promise<Page<ContractSummary>> {
@@ -83,10 +83,10 @@ export async function listContractsOnPackage(
   if (startingFrom !== null && coveringDate !== null) {
     throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
   }
-  if ((await findPackage(deps.db, packageId)) === null) {
+  if ((await findPackage(context.db, packageId)) === null) {
     throw notFound('package', packageId, 'PackageNotFound');
   }
-  return listContractsOfPackage(deps.db, filter, page);
+  return listContractsOfPackage(context.db, filter, page);
 }
 
 async function viewsOf({ db, clock }: RowContext, packages: readonly Package[]): Promise<PackageView[]> {

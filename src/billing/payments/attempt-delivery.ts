@@ -31,22 +31,22 @@ export interface AttemptResult extends AttemptEnd {
 const ACTION_MAX_MS = DAY_MS;
 
 export async function attemptDelivery(
-  deps: BillingContext,
+  context: BillingContext,
   delivery: Delivery,
   note: Note,
 ): Promise<AttemptResult> {
-  const work = workOf(deps, delivery, note);
+  const work = workOf(context, delivery, note);
   try {
     const { invoiceId, customerId, mappedAt, voidWanted } = delivery;
     const isBegun = mappedAt !== null || voidWanted;
-    const found = await loadDeliverable(deps, invoiceId, { customerId, isBegun });
+    const found = await loadDeliverable(context, invoiceId, { customerId, isBegun });
     if (found.kind === 'blocked') throw found.problem;
     if (found.kind === 'later') return waits(work, found.waitMs);
     if (found.kind === 'statement' && delivery.mappedAt === null) {
       return ended(work, statement(delivery, found.consolidatedId));
     }
     if (found.kind === 'statement') throw new ProviderProblem('refused', 'It is on a consolidated invoice');
-    const provider = await deps.providerOf(delivery);
+    const provider = await context.providerOf(delivery);
     return await next(work, provider, found.document);
   } catch (error) {
     if (!(error instanceof ProviderProblem)) throw error;
@@ -56,7 +56,7 @@ export async function attemptDelivery(
 
 /** An attempt with the facts that are known while it runs. */
 interface Work {
-  readonly deps: BillingContext;
+  readonly context: BillingContext;
   /** Its state when the attempt began. */
   readonly delivery: Delivery;
   readonly note: Note;
@@ -64,10 +64,10 @@ interface Work {
   progress(): Progress;
 }
 
-function workOf(deps: BillingContext, delivery: Delivery, note: Note): Work {
+function workOf(context: BillingContext, delivery: Delivery, note: Note): Work {
   let progress = progressOf(delivery);
   return {
-    deps,
+    context,
     delivery,
     async note(step) {
       progress = await note(step);
@@ -111,7 +111,7 @@ async function look(
 }
 
 async function charge(
-  { deps: { db }, progress, note }: Work,
+  { context: { db }, progress, note }: Work,
   provider: PaymentsProvider,
   commitId: string,
   document: PaymentDocument,
@@ -181,7 +181,7 @@ function isOver(external: ExternalInvoice): boolean {
 }
 
 /** The effect of the state of an invoice on the balance that waits for it. */
-function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
+function gatedEnd({ context: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
   if (delivery.gatedCommitId === null) return null;
   const { status, error } = external;
   if (isPaidForReal(external)) return { outcome: 'PAID', message: null };
@@ -207,7 +207,7 @@ function statement({ external }: Delivery, consolidatedId: string): ExternalInvo
   return { ...external, status: 'SKIPPED', error: `Its amounts are on invoice ${consolidatedId}` };
 }
 
-function ended({ deps: { clock }, delivery, progress }: Work, external: ExternalInvoice): AttemptResult {
+function ended({ context: { clock }, delivery, progress }: Work, external: ExternalInvoice): AttemptResult {
   const isDoubtful = progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
   const dueAt = nextLookAt(external, { createdAt: delivery.createdAt, isDoubtful }, clock.now());
   const nothing = { payment: null, actionRequired: null, problem: null };
@@ -215,7 +215,7 @@ function ended({ deps: { clock }, delivery, progress }: Work, external: External
 }
 
 /** It does not count as an attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
-function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResult {
+function waits({ context: { clock }, delivery }: Work, waitMs: number): AttemptResult {
   const { failures, failingSince, dueAt } = delivery;
   const nothing = { payment: null, actionRequired: null, problem: null };
   const next = waitMs === 0 ? dueAt : clock.now() + waitMs;
@@ -223,7 +223,7 @@ function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResu
 }
 
 /** A refusal ends it, until another attempt is requested. All other failures are retried. */
-function failed({ deps: { clock }, delivery }: Work, problem: ProviderProblem): AttemptResult {
+function failed({ context: { clock }, delivery }: Work, problem: ProviderProblem): AttemptResult {
   const failures = delivery.failures + 1;
   const isRefused = problem.kind === 'refused';
   const isVoiding = delivery.voidWanted;

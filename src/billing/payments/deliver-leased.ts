@@ -30,25 +30,25 @@ class Interrupted extends Error {
 
 /** Null: the attempt was interrupted, or another process has the delivery. */
 export async function deliverLeased(
-  deps: BillingContext,
+  context: BillingContext,
   delivery: Delivery,
   lease: DeliveryLease,
 ): Promise<DeliveryOutcome | null> {
   try {
     lease.betweenSteps();
-    const result = await attemptDelivery(deps, delivery, noteOf(deps, delivery, lease));
+    const result = await attemptDelivery(context, delivery, noteOf(context, delivery, lease));
     lease.betweenSteps();
     const { problem, ...end } = result;
-    const isEnded = await endDelivery(deps, delivery, lease.owner, end);
+    const isEnded = await endDelivery(context, delivery, lease.owner, end);
     if (problem !== null) {
       const { kind, message, code } = problem;
       const facts = { invoice: delivery.invoiceId, kind, code, error: message };
-      deps.log.warn(facts, 'an invoice was not delivered');
+      context.log.warn(facts, 'an invoice was not delivered');
     }
     return isEnded ? outcomeOf(result) : null;
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    if (lease.hasToEnd()) await freeDelivery(deps.db, delivery.invoiceId, lease.owner);
+    if (lease.hasToEnd()) await freeDelivery(context.db, delivery.invoiceId, lease.owner);
     return null;
   }
 }

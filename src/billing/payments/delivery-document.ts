@@ -41,24 +41,25 @@ const STRIPE_PRODUCT = 'stripe_product_id';
 
 /** `isBegun`: part of it may be at the provider already, so that earlier payments no longer stop it. */
 export async function loadDeliverable(
-  deps: BillingContext,
+  context: BillingContext,
   invoiceId: string,
   { customerId, isBegun }: { readonly customerId: string; readonly isBegun: boolean },
 ): Promise<Deliverable> {
-  const found = await inSnapshot(deps.db, async (tx) => {
+  const found = await inSnapshot(context.db, async (tx) => {
     const invoice = await findInvoice(tx, customerId, invoiceId);
     assert(invoice !== null, `invoice ${invoiceId} is issued`);
     const [consolidatedId] = await standingConsolidations(tx, [invoiceId]);
     if (consolidatedId !== undefined) return { kind: 'statement' as const, consolidatedId };
     const problem = isBegun ? null : await formerProblem(tx, invoiceId);
     if (problem !== null) return { kind: 'blocked' as const, problem };
-    if (await isToBeConsolidated(deps, tx, invoice)) return { kind: 'later' as const, waitMs: PARTS_WAIT_MS };
+    if (await isToBeConsolidated(context, tx, invoice))
+      return { kind: 'later' as const, waitMs: PARTS_WAIT_MS };
     const number = (await loadInvoiceNumbers(tx, [invoiceId])).get(invoiceId);
     if (number === undefined) return { kind: 'later' as const, waitMs: NUMBER_WAIT_MS };
     return { kind: 'invoice' as const, invoice, number };
   });
   if (found.kind !== 'invoice') return found;
-  return { kind: 'document', document: await documentOf(deps, found.invoice, found.number) };
+  return { kind: 'document', document: await documentOf(context, found.invoice, found.number) };
 }
 
 /**
@@ -85,7 +86,7 @@ async function formerProblem(tx: Transaction, invoiceId: string): Promise<Provid
 
 /** Whether a consolidated invoice that is not issued yet will have this one. Only contracts in hierarchies cost more. */
 async function isToBeConsolidated(
-  deps: BillingContext,
+  context: BillingContext,
   tx: Transaction,
   invoice: IssuedInvoice,
 ): Promise<boolean> {
@@ -94,7 +95,7 @@ async function isToBeConsolidated(
   if (contract === null) return false;
   const root = contract.parent === null ? contract : await findContract(tx, contract.parent.contractId);
   if (root === null || !concatenates(root)) return false;
-  const places = await consolidatedPlaces({ ...deps, db: tx }, [root], {});
+  const places = await consolidatedPlaces({ ...context, db: tx }, [root], {});
   return places.some(({ target }) => target.parts.some((part) => part.invoiceId === invoice.id));
 }
 

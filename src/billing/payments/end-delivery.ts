@@ -22,7 +22,7 @@ class LeaseEnded extends Error {
 
 /** `before`: as it was leased. False: another attempt has the delivery, and nothing is written. */
 export async function endDelivery(
-  deps: BillingContext,
+  context: BillingContext,
   before: Delivery,
   owner: string,
   end: AttemptEnd & { readonly payment: PaymentEnd | null; readonly actionRequired: string | null },
@@ -30,12 +30,12 @@ export async function endDelivery(
   const { payment, actionRequired, ...attempt } = end;
   const { gatedCommitId } = before;
   try {
-    const voided = await deps.db.transaction(async (tx) => {
+    const voided = await context.db.transaction(async (tx) => {
       // First, because its locks precede the lock of the delivery.
       const ended =
         payment === null || gatedCommitId === null
           ? []
-          : await endProviderPayment(tx, deps, gatedCommitId, {
+          : await endProviderPayment(tx, context, gatedCommitId, {
               outcome: payment.outcome,
               errorMessage: payment.message,
               provider: {
@@ -45,8 +45,8 @@ export async function endDelivery(
             });
       const after = await endAttempt(tx, before, owner, attempt);
       if (after === null) throw new LeaseEnded();
-      if (attempt.voidEnded === true) await releaseSuccessor(tx, before.invoiceId, deps.clock.now());
-      await tellChange(tx, before, after, deps.clock.now());
+      if (attempt.voidEnded === true) await releaseSuccessor(tx, before.invoiceId, context.clock.now());
+      await tellChange(tx, before, after, context.clock.now());
       if (actionRequired !== null && gatedCommitId !== null) {
         await tellAction(
           tx,
@@ -57,12 +57,12 @@ export async function endDelivery(
             errorMessage: end.external?.paymentError ?? null,
             failure: end.external?.paymentFailure ?? null,
           },
-          deps.clock.now(),
+          context.clock.now(),
         );
       }
       return ended;
     });
-    for (const invoice of voided) deps.invoiceLog.voided(invoice);
+    for (const invoice of voided) context.invoiceLog.voided(invoice);
     return true;
   } catch (error) {
     if (error instanceof LeaseEnded) return false;

@@ -44,8 +44,8 @@ export interface CreateProductInput {
  * Refuses unsound terms, references to what does not exist or is archived, undeclared custom fields
  * (`invalid`, naming the field), and the value of a custom field that another product holds (`conflict`).
  */
-export async function createProduct(deps: RowContext, input: CreateProductInput): Promise<StoredProduct> {
-  const [product] = await deps.db.transaction((tx) => createProductsIn(tx, deps, [input]));
+export async function createProduct(context: RowContext, input: CreateProductInput): Promise<StoredProduct> {
+  const [product] = await context.db.transaction((tx) => createProductsIn(tx, context, [input]));
   assert(product !== undefined, 'one input makes one product');
   return product;
 }
@@ -116,11 +116,11 @@ export interface UpdateProductInput {
  * Sets terms from an instant on. Refuses an unknown product (`not_found`), an archived one, and changes
  * that make the product unsound at any time from then on (`invalid`, naming the field).
  */
-export async function updateProduct(deps: RowContext, input: UpdateProductInput): Promise<void> {
+export async function updateProduct(context: RowContext, input: UpdateProductInput): Promise<void> {
   const { startingAt, changes, createdBy } = input;
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     const product = await requireActiveProduct(tx, input.productId);
-    const update: ProductUpdate = { startingAt, changes, createdAt: deps.clock.now(), createdBy };
+    const update: ProductUpdate = { startingAt, changes, createdAt: context.clock.now(), createdBy };
     const [initial] = product.versions;
     assert(initial !== undefined, `product ${product.id} has an initial version`);
     const versions = versionsOf(initial, [...product.updates, update]);
@@ -151,31 +151,31 @@ async function checkFilters(
  * Withdraws a product permanently: rate cards that have it continue, it gets no new rates. Refuses an
  * unknown product (`not_found`) and one that is already archived (`invalid`).
  */
-export async function archiveProduct(deps: RowContext, id: string): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+export async function archiveProduct(context: RowContext, id: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
     const product = await lockProduct(tx, id);
     if (product === null) throw notFound('product', id);
     if (product.archivedAt !== null) throw invalid(['productId'], `product ${id} is already archived`);
-    await archiveStoredProduct(tx, product.id, deps.clock.now());
+    await archiveStoredProduct(tx, product.id, context.clock.now());
   });
 }
 
 /** The product, archived or not. Refuses an unknown one. */
 export async function getProduct(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   id: string,
 ): Promise<WithCustomFields<StoredProduct>> {
-  const product = await findProduct(deps.db, id);
+  const product = await findProduct(context.db, id);
   if (product === null) throw notFound('product', id);
-  return oneWithCustomFields(deps.db, product);
+  return oneWithCustomFields(context.db, product);
 }
 
 export async function listProducts(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   filter: ArchiveFilter,
   page: PageRequest,
 ): Promise<Page<WithCustomFields<StoredProduct>>> {
-  return pageWithCustomFields(deps.db, await listStoredProducts(deps.db, filter, page));
+  return pageWithCustomFields(context.db, await listStoredProducts(context.db, filter, page));
 }
 
 /** Locks the product. */

@@ -35,19 +35,19 @@ export interface AddedRates {
  * Refuses an unknown card or product (`not_found`), unsound rates, and a pricing unit that the card cannot
  * convert or that is not the one the product already has on the card (`invalid`, naming the field).
  */
-export async function addRates(deps: RowContext, input: AddRatesInput): Promise<AddedRates> {
-  return deps.db.transaction((tx) => addRatesIn(tx, deps, input));
+export async function addRates(context: RowContext, input: AddRatesInput): Promise<AddedRates> {
+  return context.db.transaction((tx) => addRatesIn(tx, context, input));
 }
 
 /** `addRates` within a transaction. */
 export async function addRatesIn(
   tx: Transaction,
-  deps: Pick<RowContext, 'clock'>,
+  context: Pick<RowContext, 'clock'>,
   input: AddRatesInput,
 ): Promise<AddedRates> {
   const card = await lockRateCard(tx, input.rateCardId);
   if (card === null) throw notFound('rate card', input.rateCardId);
-  const createdAt = deps.clock.now();
+  const createdAt = context.clock.now();
   const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
   const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
   const entries = await mapInChunks(input.rates, (terms, index): NewRateEntry => {

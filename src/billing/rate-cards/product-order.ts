@@ -9,11 +9,11 @@ import type { RowContext } from '../billing-context.ts';
  * unknown card (`not_found`), products that have no rates on it and repeats (`invalid`, naming the field).
  */
 export async function setRateCardProductsOrder(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   rateCardId: string,
   productIds: readonly string[],
 ): Promise<void> {
-  await changeOrder(deps, rateCardId, (current) => {
+  await changeOrder(context, rateCardId, (current) => {
     const onCard = new Set(current);
     const named = new Set<string>();
     for (const [index, id] of productIds.entries()) {
@@ -35,11 +35,11 @@ export interface ProductMove {
  * products that have no rates on it, repeats, and places that do not exist or are given twice (`invalid`).
  */
 export async function moveRateCardProducts(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   rateCardId: string,
   moves: readonly ProductMove[],
 ): Promise<void> {
-  await changeOrder(deps, rateCardId, (current) => {
+  await changeOrder(context, rateCardId, (current) => {
     const onCard = new Set(current);
     const moved = new Set<string>();
     const placed = new Map<number, string>();
@@ -78,11 +78,11 @@ function addPlaced(order: string[], placed: ReadonlyMap<number, string>): void {
 }
 
 async function changeOrder(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   rateCardId: string,
   change: (current: readonly string[]) => readonly string[],
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     const card = await lockRateCard(tx, rateCardId);
     if (card === null) throw notFound('rate card', rateCardId);
     await setProductOrder(tx, card.id, change(await currentOrder(tx, card.id)));

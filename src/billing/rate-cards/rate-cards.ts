@@ -51,14 +51,14 @@ export interface RateCardView extends WithCustomFields<RateCard> {
  * Refuses unknown pricing units, impossible ranges and undeclared custom fields (`invalid`), and the value of
  * a custom field that another card holds (`conflict`). An alias held by another card is taken over.
  */
-export async function createRateCard(deps: RowContext, input: CreateRateCardInput): Promise<RateCard> {
-  return deps.db.transaction((tx) => createRateCardIn(tx, deps, input));
+export async function createRateCard(context: RowContext, input: CreateRateCardInput): Promise<RateCard> {
+  return context.db.transaction((tx) => createRateCardIn(tx, context, input));
 }
 
 /** `createRateCard` within a transaction. */
 export async function createRateCardIn(
   tx: Transaction,
-  deps: Pick<RowContext, 'clock'>,
+  context: Pick<RowContext, 'clock'>,
   input: CreateRateCardInput,
 ): Promise<RateCard> {
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
@@ -73,7 +73,7 @@ export async function createRateCardIn(
     description: input.description,
     fiatCreditTypeId,
     conversions: input.conversions,
-    createdAt: deps.clock.now(),
+    createdAt: context.clock.now(),
     createdBy: input.createdBy,
     archivedAt: null,
   };
@@ -97,8 +97,8 @@ export interface UpdateRateCardInput {
  * Changes the given members; contracts keep their card. Refuses an unknown card (`not_found`), impossible ranges, and
  * conversions of unknown units or of units that have one (`invalid`).
  */
-export async function updateRateCard(deps: RowContext, input: UpdateRateCardInput): Promise<void> {
-  await deps.db.transaction((tx) => updateRateCardIn(tx, deps, input));
+export async function updateRateCard(context: RowContext, input: UpdateRateCardInput): Promise<void> {
+  await context.db.transaction((tx) => updateRateCardIn(tx, context, input));
 }
 
 /** `updateRateCard` within a transaction. */
@@ -123,28 +123,28 @@ export async function updateRateCardIn(
  * Archives a card: new contracts cannot use it, existing ones continue. Idempotent. Refuses an unknown card
  * (`not_found`).
  */
-export async function archiveRateCard(deps: RowContext, id: string): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+export async function archiveRateCard(context: RowContext, id: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
     const card = await lockRateCard(tx, id);
     if (card === null) throw notFound('rate card', id);
-    if (card.archivedAt === null) await updateStoredRateCard(tx, id, { archivedAt: deps.clock.now() });
+    if (card.archivedAt === null) await updateStoredRateCard(tx, id, { archivedAt: context.clock.now() });
   });
 }
 
 /** The rate card, archived or not. Refuses an unknown one. */
-export async function getRateCard(deps: Pick<RowContext, 'db'>, id: string): Promise<RateCardView> {
-  const card = await findRateCard(deps.db, id);
-  const [view] = card === null ? [] : await viewsOf(deps.db, [card]);
+export async function getRateCard(context: Pick<RowContext, 'db'>, id: string): Promise<RateCardView> {
+  const card = await findRateCard(context.db, id);
+  const [view] = card === null ? [] : await viewsOf(context.db, [card]);
   if (view === undefined) throw notFound('rate card', id);
   return view;
 }
 
 export async function listRateCards(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   page: PageRequest,
 ): Promise<Page<RateCardView>> {
-  const { rows, next } = await listStoredRateCards(deps.db, page);
-  return { rows: await viewsOf(deps.db, rows), next };
+  const { rows, next } = await listStoredRateCards(context.db, page);
+  return { rows: await viewsOf(context.db, rows), next };
 }
 
 /** Refuses (`invalid`) an alias that ends before it begins. */

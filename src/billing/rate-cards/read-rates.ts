@@ -52,28 +52,31 @@ export interface RatePage extends Page<RateSegment, RatePosition> {
 }
 
 /** Refuses an unknown card (`not_found`) and a range that ends before it starts (`invalid`). */
-export async function readRates(deps: Pick<RowContext, 'db'>, input: ReadRatesInput): Promise<RatePage> {
+export async function readRates(context: Pick<RowContext, 'db'>, input: ReadRatesInput): Promise<RatePage> {
   const { rateCardId, range, limit } = input;
-  if ((await findRateCard(deps.db, rateCardId)) === null) throw notFound('rate card', rateCardId);
+  if ((await findRateCard(context.db, rateCardId)) === null) throw notFound('rate card', rateCardId);
   if (range.end !== null && range.end <= range.start) {
     throw invalid(['endingBefore'], words`must be after ${['startingAt']}`);
   }
-  const page = cutPage(await collectSegments(deps, input), limit, ({ position }) => position);
+  const page = cutPage(await collectSegments(context, input), limit, ({ position }) => position);
   const units = page.rows.map(({ entry }) => entry.creditTypeId);
-  return { ...page, creditTypes: await loadCreditTypes(deps.db, [...new Set(units)]) };
+  return { ...page, creditTypes: await loadCreditTypes(context.db, [...new Set(units)]) };
 }
 
 /** At least one segment more than the page holds, if there are enough. */
-async function collectSegments(deps: Pick<RowContext, 'db'>, input: ReadRatesInput): Promise<RateSegment[]> {
-  const anyOf = await selections(deps, input);
+async function collectSegments(
+  context: Pick<RowContext, 'db'>,
+  input: ReadRatesInput,
+): Promise<RateSegment[]> {
+  const anyOf = await selections(context, input);
   const batch = input.limit + 1;
   const rows: RateSegment[] = [];
   let fromSequence = input.after?.identity ?? 0;
   while (rows.length <= input.limit) {
     const { rateCardId, entitledOrOf } = input;
     const query = { rateCardId, anyOf, entitledOrOf, fromSequence, limit: batch };
-    const found = await loadRatesByIdentity(deps.db, query);
-    const products = await loadProducts(deps.db, [
+    const found = await loadRatesByIdentity(context.db, query);
+    const products = await loadProducts(context.db, [
       ...new Set(found.map(({ identity }) => identity.productId)),
     ]);
     for (const { identity, entries } of found) {
@@ -89,14 +92,14 @@ async function collectSegments(deps: Pick<RowContext, 'db'>, input: ReadRatesInp
 
 /** The part of the selectors that the database can answer; tags depend on the time, so they are a rough cut. */
 async function selections(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   input: ReadRatesInput,
 ): Promise<readonly RateSelection[] | null> {
   const { selectors, rateCardId } = input;
   if (selectors.length === 0) return null;
   const tagged = selectors.some(({ productTags }) => productTags !== undefined);
-  const ids = tagged ? ((await rateCardProductOrder(deps.db, [rateCardId])).get(rateCardId) ?? []) : [];
-  const products = [...(await loadProducts(deps.db, ids)).values()];
+  const ids = tagged ? ((await rateCardProductOrder(context.db, [rateCardId])).get(rateCardId) ?? []) : [];
+  const products = [...(await loadProducts(context.db, ids)).values()];
   return selectors.map(({ productId, productTags, ...rest }): RateSelection => {
     const withTags = productTags === undefined ? undefined : idsWithTags(products, productTags);
     if (productId === undefined) return withTags === undefined ? rest : { ...rest, productIds: withTags };

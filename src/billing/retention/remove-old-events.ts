@@ -37,19 +37,19 @@ export interface RetentionRun {
 
 const ACTOR: SystemActor = { kind: 'job', name: 'remove_old_events' };
 
-export async function removeOldEvents(deps: RetentionSettings): Promise<RetentionRun> {
-  const heldBy = deps.months === null ? null : await announce(deps, deps.months);
-  const retention = await findEventRetention(deps.db);
+export async function removeOldEvents(context: RetentionSettings): Promise<RetentionRun> {
+  const heldBy = context.months === null ? null : await announce(context, context.months);
+  const retention = await findEventRetention(context.db);
   if (retention === null) return { keptFrom: null, removed: [], heldBy };
-  return { keptFrom: retention.keptFrom, removed: await removeAnnounced(deps, retention), heldBy };
+  return { keptFrom: retention.keptFrom, removed: await removeAnnounced(context, retention), heldBy };
 }
 
-async function announce(deps: RetentionSettings, months: number): Promise<Need | null> {
-  const { clock, windowDays, db } = deps;
+async function announce(context: RetentionSettings, months: number): Promise<Need | null> {
+  const { clock, windowDays, db } = context;
   const now = clock.now();
   const rule = { months, windowDays };
   // Read without the lock: later events are not dated into these months.
-  const old = await readMonthsBefore(deps.clickhouse, keptFromBy(rule, now, null));
+  const old = await readMonthsBefore(context.clickhouse, keptFromBy(rule, now, null));
   if (old.length === 0) return null;
   return db.transaction(async (tx) => {
     const before = await lockEventRetention(tx);

@@ -29,7 +29,7 @@ interface CataloguePart {
 }
 
 const READERS: Readonly<
-  Record<CatalogueView, (deps: ViewSnapshot, part: CataloguePart) => Promise<RowsPart>>
+  Record<CatalogueView, (context: ViewSnapshot, part: CataloguePart) => Promise<RowsPart>>
 > = {
   products: productRows,
   rate_cards: rateCardRows,
@@ -41,11 +41,11 @@ const READERS: Readonly<
 };
 
 export function catalogueRows(
-  deps: ViewSnapshot,
+  context: ViewSnapshot,
   view: CatalogueView,
   part: CataloguePart,
 ): Promise<RowsPart> {
-  return READERS[view](deps, part);
+  return READERS[view](context, part);
 }
 
 function columnRows(view: ViewName): ViewRow[] {

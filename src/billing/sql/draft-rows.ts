@@ -25,7 +25,7 @@ const PER_PAGE = 1_000;
 
 /** `customerIds` null: of all customers. Consolidated ones, which repeat others, are left out. Refuses too many (`invalid`, field `sql`). */
 export async function draftRows(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[] | null,
   limits: DraftRowLimits = DRAFT_ROW_LIMITS,
 ): Promise<ViewRow[]> {
@@ -35,11 +35,11 @@ export async function draftRows(
   do {
     const request = { after, limit: PER_PAGE, order: 'ascending' } as const;
     const page: Awaited<ReturnType<typeof listDrafts>> = await listDrafts(
-      deps,
+      context,
       { customerIds: customerIds ?? undefined, withoutConsolidated: true },
       request,
     );
-    rows.push(...(await rowsOf(deps, page.rows)));
+    rows.push(...(await rowsOf(context, page.rows)));
     after = page.next;
     if (rows.length > limits.drafts) throw tooMany(`${limits.drafts} drafts`);
     if (after !== null && performance.now() > end)
@@ -55,10 +55,10 @@ function tooMany(what: string) {
   );
 }
 
-async function rowsOf(deps: BillingContext, drafts: readonly InvoiceWithWarnings[]): Promise<ViewRow[]> {
-  const previous = await previousInvoicesOf(deps, drafts);
+async function rowsOf(context: BillingContext, drafts: readonly InvoiceWithWarnings[]): Promise<ViewRow[]> {
+  const previous = await previousInvoicesOf(context, drafts);
   const ids = [...new Set(drafts.map(({ creditTypeId }) => creditTypeId))];
-  const units = await loadCreditTypes(deps.db, ids);
+  const units = await loadCreditTypes(context.db, ids);
   return drafts.map((draft) => {
     const { id, customerId, contractId, type, period, creditTypeId } = draft;
     const [start, end] = type === 'USAGE' ? [time(period.start), time(period.end)] : [null, null];

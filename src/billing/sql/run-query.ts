@@ -74,40 +74,40 @@ const copies = createConnectionPool(['first', 'second'], { waitingMax: COPIES_WA
  * that is not allowed or meets a limit (`invalid`, field `sql`).
  */
 export async function queryRows(
-  deps: BillingContext,
+  context: BillingContext,
   { sql, signal, limits = {} }: ReportQuery,
 ): Promise<ReportResult> {
   const report = await loadReport(sql);
-  const rows = whileCopied(deps, report, limits, (copied) =>
-    runReport(deps.clickhouse, report, copied, { limits: limits.query, signal }),
+  const rows = whileCopied(context, report, limits, (copied) =>
+    runReport(context.clickhouse, report, copied, { limits: limits.query, signal }),
   );
   return { columns: report.columns, rows };
 }
 
 /** `queryRows`, as the pieces of a Parquet file. */
 export async function* queryParquet(
-  deps: BillingContext,
+  context: BillingContext,
   { sql, signal, limits = {} }: ReportQuery,
 ): AsyncGenerator<Buffer, void, undefined> {
   const report = await loadReport(sql);
-  yield* whileCopied(deps, report, limits, (copied) =>
-    runParquetReport(deps.clickhouse, report, copied, { limits: limits.query, signal }),
+  yield* whileCopied(context, report, limits, (copied) =>
+    runParquetReport(context.clickhouse, report, copied, { limits: limits.query, signal }),
   );
 }
 
 /** Copies the rows of the views, and reads the answer. The next query may copy when the first part of it is there. */
 async function* whileCopied<Part>(
-  deps: BillingContext,
+  context: BillingContext,
   report: CheckedReport,
   limits: ReportLimits,
   run: (copied: CopiedRows) => AsyncGenerator<Part, void, undefined>,
 ): AsyncGenerator<Part, void, undefined> {
   const { first, parts } = await copies.withConnection(async () => {
     const drafts = report.views.includes('drafts')
-      ? [viewTable('drafts', await draftRows(deps, report.customerIds, limits.drafts))]
+      ? [viewTable('drafts', await draftRows(context, report.customerIds, limits.drafts))]
       : [];
-    if (report.views.includes('event_repeats')) await deps.repeats.flush();
-    const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report, limits));
+    if (report.views.includes('event_repeats')) await context.repeats.flush();
+    const copied = await inSnapshot(context.db, (db) => copyRows({ ...context, db }, report, limits));
     const parts = run({ ...copied, tables: [...copied.tables, ...drafts] });
     return { first: await parts.next(), parts };
   });
@@ -121,15 +121,15 @@ async function* whileCopied<Part>(
 }
 
 async function copyRows(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   report: CheckedReport,
   limits: ReportLimits,
 ): Promise<CopiedRows> {
   const budget = createBudget({ ...COPY_LIMITS, ...limits });
   const view: ViewSnapshot = {
-    db: deps.db,
-    clickhouse: inLane(deps.clickhouse, 'reports'),
-    now: deps.clock.now(),
+    db: context.db,
+    clickhouse: inLane(context.clickhouse, 'reports'),
+    now: context.clock.now(),
   };
   const tables: SentTable[] = [];
   const readsEvents = report.views.some((name) => name === 'events' || name === 'event_repeats');
@@ -142,7 +142,7 @@ async function copyRows(
 }
 
 async function copyOf(
-  deps: ViewSnapshot,
+  context: ViewSnapshot,
   view: CopiedView,
   { customerIds }: CheckedReport,
   budget: Budget,
@@ -151,7 +151,7 @@ async function copyOf(
   const copied: ViewRow[] = [];
   let after: string | null = null;
   do {
-    const part = await readViewRows(deps, view, { customerIds, after, limit });
+    const part = await readViewRows(context, view, { customerIds, after, limit });
     for (const row of part.rows) copied.push(row);
     budget.take(view, copied.length, charactersOf(part.rows));
     after = part.next;

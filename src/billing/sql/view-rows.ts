@@ -37,30 +37,30 @@ export type CopiedView = Exclude<ViewName, 'events' | 'event_repeats' | 'drafts'
 
 /** A part of a view's rows: those of at most `part.limit` invoices, customers, contracts or holds. */
 export async function readViewRows(
-  deps: ViewSnapshot,
+  context: ViewSnapshot,
   view: CopiedView,
   part: ReportPart,
 ): Promise<RowsPart> {
   switch (view) {
     case 'customers':
-      return customerRows(deps, part);
+      return customerRows(context, part);
     case 'contracts':
-      return contractRows(deps, part);
+      return contractRows(context, part);
     case 'balances':
-      return balanceRows(deps, part);
+      return balanceRows(context, part);
     case 'commits':
     case 'ledger':
-      return commitRows(deps, view, part);
+      return commitRows(context, view, part);
     case 'holds':
-      return holdRows(deps, part);
+      return holdRows(context, part);
     case 'invoices':
     case 'invoice_lines':
     case 'invoice_hours': {
-      const heads = await reportInvoices(deps.db, part);
-      return { rows: await invoiceViews[view](deps, heads), next: nextOf(heads, part) };
+      const heads = await reportInvoices(context.db, part);
+      return { rows: await invoiceViews[view](context, heads), next: nextOf(heads, part) };
     }
     default:
-      return catalogueRows(deps, view, part);
+      return catalogueRows(context, view, part);
   }
 }
 
@@ -69,7 +69,7 @@ type Head = Awaited<ReturnType<typeof reportInvoices>>[number];
 const invoiceViews: Readonly<
   Record<
     'invoices' | 'invoice_lines' | 'invoice_hours',
-    (deps: ViewSnapshot, heads: readonly Head[]) => Promise<ViewRow[]>
+    (context: ViewSnapshot, heads: readonly Head[]) => Promise<ViewRow[]>
   >
 > = { invoices: invoiceRows, invoice_lines: lineRows, invoice_hours: hourRows };
 
@@ -106,9 +106,9 @@ async function commitsOf({ db }: ViewSnapshot, part: ReportPart) {
 }
 
 /** As the API's balances of finalized invoices. */
-async function balanceRows(deps: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
-  const { commits, next } = await commitsOf(deps, part);
-  const balances = await issuedBalances(deps.db, commits, deps.now);
+async function balanceRows(context: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
+  const { commits, next } = await commitsOf(context, part);
+  const balances = await issuedBalances(context.db, commits, context.now);
   const rows = balances.map(({ commitId, customerId, contractId, type, creditTypeId, balance }) => [
     ...[commitId, customerId, contractId, type, creditTypeId],
     exact(balance),
@@ -117,12 +117,12 @@ async function balanceRows(deps: ViewSnapshot, part: ReportPart): Promise<RowsPa
 }
 
 async function commitRows(
-  deps: ViewSnapshot,
+  context: ViewSnapshot,
   view: 'commits' | 'ledger',
   part: ReportPart,
 ): Promise<RowsPart> {
-  const { commits, next } = await commitsOf(deps, part);
-  const read = await issuedLedgers(deps.db, commits, deps.now);
+  const { commits, next } = await commitsOf(context, part);
+  const read = await issuedLedgers(context.db, commits, context.now);
   const rows = view === 'commits' ? read.map(commitRow) : read.flatMap(ledgerRows);
   return { rows, next };
 }

@@ -35,13 +35,13 @@ export type ChargeOutcome = 'charged' | 'not_due' | 'overtaken';
 
 /** Charges the due amount, if no charge of the contract is in flight. */
 export async function chargeThreshold(
-  deps: BillingContext,
+  context: BillingContext,
   reference: ThresholdReference,
 ): Promise<ChargeOutcome> {
-  const prepared = await prepareCharge(deps, reference);
-  if (prepared === null || (await amountDue(deps.db, prepared)) === null) return 'not_due';
+  const prepared = await prepareCharge(context, reference);
+  if (prepared === null || (await amountDue(context.db, prepared)) === null) return 'not_due';
   try {
-    await deps.db.transaction((tx) => charge(tx, deps, prepared));
+    await context.db.transaction((tx) => charge(tx, context, prepared));
     return 'charged';
   } catch (error) {
     if (error instanceof NotCharged) return error.outcome;
@@ -59,12 +59,12 @@ class NotCharged extends Error {
   }
 }
 
-async function charge(tx: Transaction, deps: BillingContext, prepared: PreparedCharge): Promise<void> {
+async function charge(tx: Transaction, context: BillingContext, prepared: PreparedCharge): Promise<void> {
   const { contractId, kind, now, reading } = prepared;
   const { paymentGate } = reading.threshold;
   let price: Price = { total: ZERO, discounted: ZERO };
-  await changeContract(tx, deps, prepared, { now, changedBy: CHARGED_BY }, async (full) => {
-    const amount = await lockedAmount(tx, deps, prepared, full);
+  await changeContract(tx, context, prepared, { now, changedBy: CHARGED_BY }, async (full) => {
+    const amount = await lockedAmount(tx, context, prepared, full);
     price = await priceOf(tx, prepared, amount);
     const commit = boughtCommit(reading.input, { amount, price, paymentGate });
     const terms = { ...full.terms, commits: [...full.terms.commits, commit] };
@@ -86,14 +86,14 @@ async function charge(tx: Transaction, deps: BillingContext, prepared: PreparedC
 /** The amount of the charge that is due under the lock of the contract. */
 async function lockedAmount(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   prepared: PreparedCharge,
   { contract }: FullContract,
 ): Promise<Decimal> {
   await lockBalances(tx, [contract.customerId]);
   const charges = await loadThresholdCharges(tx, [contract.id]);
   if (charges.some(({ isInFlight }) => isInFlight)) throw new NotCharged('not_due');
-  if (!(await isStillValid({ ...deps, db: tx }, prepared))) throw new NotCharged('overtaken');
+  if (!(await isStillValid({ ...context, db: tx }, prepared))) throw new NotCharged('overtaken');
   const amount = await amountDue(tx, prepared);
   if (amount === null) throw new NotCharged('not_due');
   return amount;

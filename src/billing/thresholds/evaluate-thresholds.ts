@@ -46,31 +46,34 @@ export function watchedCustomers(
  * distances to their thresholds.
  */
 export async function evaluateThresholds(
-  deps: BillingContext,
+  context: BillingContext,
   customerIds: readonly string[],
   pace?: EvaluationPace,
 ): Promise<readonly string[]> {
-  await settlePayments(deps, customerIds);
+  await settlePayments(context, customerIds);
   pace?.begin(customerIds);
-  const standings = await loadStandings(deps, customerIds);
+  const standings = await loadStandings(context, customerIds);
   const ofCustomers = groupBy(standings, ({ reference }) => reference.customerId);
   for (const id of customerIds) pace?.found(id, linesOf(ofCustomers.get(id) ?? []));
   const due = standings.flatMap(({ reference, isDue }) => (isDue ? [reference] : []));
   const charged = await mapConcurrently(
     [...groupBy(due, ({ customerId }) => customerId)],
     CHARGES_AT_ONCE,
-    async ([customerId, references]) => ((await chargeAll(deps, references)) ? [customerId] : []),
+    async ([customerId, references]) => ((await chargeAll(context, references)) ? [customerId] : []),
   );
   return charged.flat();
 }
 
 /** One after the other, as they lock the same balances. Whether anything was charged or overtaken. */
-async function chargeAll(deps: BillingContext, references: readonly ThresholdReference[]): Promise<boolean> {
+async function chargeAll(
+  context: BillingContext,
+  references: readonly ThresholdReference[],
+): Promise<boolean> {
   const charged = new Set<string>();
   let isChanged = false;
   for (const reference of references) {
     if (charged.has(reference.contractId)) continue;
-    const outcome = await chargeThreshold(deps, reference);
+    const outcome = await chargeThreshold(context, reference);
     if (outcome === 'charged') charged.add(reference.contractId);
     if (outcome !== 'not_due') isChanged = true;
   }
@@ -105,19 +108,19 @@ interface Standing {
 }
 
 /** Contracts without a charge in flight; balances before spend. */
-async function loadStandings(deps: BillingContext, customerIds: readonly string[]): Promise<Standing[]> {
-  const now = deps.clock.now();
-  const { balances, spends, plan } = await inSnapshot(deps.db, (db) =>
-    readThresholds({ ...deps, db }, customerIds, now),
+async function loadStandings(context: BillingContext, customerIds: readonly string[]): Promise<Standing[]> {
+  const now = context.clock.now();
+  const { balances, spends, plan } = await inSnapshot(context.db, (db) =>
+    readThresholds({ ...context, db }, customerIds, now),
   );
-  const deductions = await draftDeductions(deps, plan);
+  const deductions = await draftDeductions(context, plan);
   const leftOf = await balancesLeft(
-    deps,
+    context,
     balances.flatMap(({ counted }) => counted),
     deductions,
     now,
   );
-  const holdsOf = await heldOfBalances(deps, balances, now);
+  const holdsOf = await heldOfBalances(context, balances, now);
   const ofBalances = balances.map((one) =>
     standingOf(one, sum(one.counted.map(({ id }) => leftOf.get(id) ?? ZERO)), holdsOf.get(one.contract.id)),
   );
@@ -173,13 +176,13 @@ function referenceTo(
 }
 
 async function readThresholds(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   customerIds: readonly string[],
   now: Instant,
 ): Promise<Readings> {
-  const all = await loadThresholdContracts(deps.db, customerIds, now);
+  const all = await loadThresholdContracts(context.db, customerIds, now);
   const charges = await loadThresholdCharges(
-    deps.db,
+    context.db,
     all.map(({ contract }) => contract.id),
   );
   const busy = new Set(charges.filter(({ isInFlight }) => isInFlight).map(({ contractId }) => contractId));
@@ -187,7 +190,7 @@ async function readThresholds(
   const watched = free.flatMap(({ prepaidBalance, ...of }) =>
     prepaidBalance === null ? [] : [{ ...of, prepaidBalance }],
   );
-  const counted = await countedCommits(deps.db, watched, now);
+  const counted = await countedCommits(context.db, watched, now);
   const balances = watched.map((one) => ({ ...one, counted: counted.get(one.contract.id) ?? [] }));
   const spends = free.flatMap(({ spend, ...of }): WatchedSpend[] => {
     if (spend === null) return [];
@@ -197,7 +200,7 @@ async function readThresholds(
   });
   const candidates = spends.map(({ candidate: commit }) => ({ commit, isLast: true }));
   const drawing = [...balances.flatMap((one) => one.counted), ...candidates.map(({ commit }) => commit)];
-  return { balances, spends, plan: await planDrafts(deps, drawing, candidates) };
+  return { balances, spends, plan: await planDrafts(context, drawing, candidates) };
 }
 
 async function balancesLeft(

@@ -16,20 +16,20 @@ export interface CountedBalance extends WatchedBalance {
  * who share it. Called after usage was read (`outstandingHolds`).
  */
 export async function heldOfBalances(
-  deps: Pick<BillingContext, 'db' | 'eventFacts'>,
+  context: Pick<BillingContext, 'db' | 'eventFacts'>,
   balances: readonly CountedBalance[],
   now: Instant,
 ): Promise<Map<string, OutstandingHold[]>> {
   const counting = balances.filter(({ prepaidBalance }) => prepaidBalance.countHolds);
   if (counting.length === 0) return new Map();
   const families = await loadFamilies(
-    deps.db,
+    context.db,
     counting.map(({ contract }) => contract.customerId),
   );
   const members = new Set(
     counting.flatMap(({ contract: { customerId } }) => [customerId, ...(families.get(customerId) ?? [])]),
   );
-  const holds = await outstandingHolds(deps, [...members], now);
+  const holds = await outstandingHolds(context, [...members], now);
   return new Map(counting.map((one) => [one.contract.id, holds.filter(countedBy(one))]));
 }
 

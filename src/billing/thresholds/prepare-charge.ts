@@ -67,34 +67,36 @@ export interface PreparedCharge extends ThresholdReference {
 
 /** Null where the contract has no such threshold now. */
 export async function prepareCharge(
-  deps: BillingContext,
+  context: BillingContext,
   reference: ThresholdReference,
 ): Promise<PreparedCharge | null> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const ids = { commit: newId(), segment: newId(), item: newId() };
-  const reading = await inSnapshot(deps.db, (tx) => readThreshold({ ...deps, db: tx }, reference, now, ids));
+  const reading = await inSnapshot(context.db, (tx) =>
+    readThreshold({ ...context, db: tx }, reference, now, ids),
+  );
   if (reading === null) return null;
-  const without = reading.without === null ? [] : await draftDeductions(deps, reading.without);
-  const deductions = { without, with: await draftDeductions(deps, reading.with) };
-  return { ...reference, now, reading, deductions, holds: await holdsOf(deps, reading, now) };
+  const without = reading.without === null ? [] : await draftDeductions(context, reading.without);
+  const deductions = { without, with: await draftDeductions(context, reading.with) };
+  return { ...reference, now, reading, deductions, holds: await holdsOf(context, reading, now) };
 }
 
 async function holdsOf(
-  deps: BillingContext,
+  context: BillingContext,
   { of, threshold, counted }: Reading,
   now: Instant,
 ): Promise<readonly OutstandingHold[]> {
   if (!('rechargeToAmount' in threshold)) return [];
-  const held = await heldOfBalances(deps, [{ ...of, prepaidBalance: threshold, counted }], now);
+  const held = await heldOfBalances(context, [{ ...of, prepaidBalance: threshold, counted }], now);
   return held.get(of.contract.id) ?? [];
 }
 
 /** Whether nothing that the charge was computed from has changed in PostgreSQL. Locks must keep it so. */
 export async function isStillValid(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   { now, reading, ...reference }: PreparedCharge,
 ): Promise<boolean> {
-  const again = await readThreshold(deps, reference, now, reading.input.ids);
+  const again = await readThreshold(context, reference, now, reading.input.ids);
   return again !== null && (await fingerprint(again)) === (await fingerprint(reading));
 }
 
@@ -107,19 +109,19 @@ async function fingerprint({ of, counted, input, without, with: candidates }: Re
 }
 
 async function readThreshold(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   { customerId, contractId, kind }: ThresholdReference,
   now: Instant,
   ids: ThresholdCommitInput['ids'],
 ): Promise<Reading | null> {
-  const all = await loadThresholdContracts(deps.db, [customerId], now);
+  const all = await loadThresholdContracts(context.db, [customerId], now);
   const of = all.find(({ contract }) => contract.id === contractId);
   if (of === undefined) return null;
-  return kind === 'SPEND' ? readSpend(deps, of, now, ids) : readPrepaidBalance(deps, of, now, ids);
+  return kind === 'SPEND' ? readSpend(context, of, now, ids) : readPrepaidBalance(context, of, now, ids);
 }
 
 async function readPrepaidBalance(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   of: ThresholdContract,
   now: Instant,
   ids: ThresholdCommitInput['ids'],
@@ -127,8 +129,8 @@ async function readPrepaidBalance(
   const { contract, prepaidBalance: threshold, fiatCreditTypeId: invoice } = of;
   if (threshold === null) return null;
   const watched = { ...of, prepaidBalance: threshold };
-  const counted = (await countedCommits(deps.db, [watched], now)).get(contract.id) ?? [];
-  const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
+  const counted = (await countedCommits(context.db, [watched], now)).get(contract.id) ?? [];
+  const productName = await nameOfProduct(context.db, threshold.commit.productId, now);
   const unit = { access: unitOf(watched), invoice };
   const input = {
     ids,
@@ -146,27 +148,27 @@ async function readPrepaidBalance(
     threshold,
     counted,
     input,
-    without: await planDrafts(deps, drawing),
-    with: await planDrafts(deps, drawing, [{ commit, isLast: false }]),
+    without: await planDrafts(context, drawing),
+    with: await planDrafts(context, drawing, [{ commit, isLast: false }]),
   };
 }
 
 /** The commit is to pay for the rest that no other balance pays. */
 async function readSpend(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   of: ThresholdContract,
   now: Instant,
   ids: ThresholdCommitInput['ids'],
 ): Promise<Reading | null> {
   const { spend: threshold } = of;
   if (threshold === null) return null;
-  const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
+  const productName = await nameOfProduct(context.db, threshold.commit.productId, now);
   const given = spendInput(of, threshold, { productName, now, ids });
   if (given === null) return null;
-  const priority = threshold.commit.priority ?? priorityBehind(await payersOf(deps.db, of.contract));
+  const priority = threshold.commit.priority ?? priorityBehind(await payersOf(context.db, of.contract));
   const input = { ...given, commit: { ...given.commit, priority } };
   const commit = candidateCommit(input);
-  const plan = await planDrafts(deps, [commit], [{ commit, isLast: true }]);
+  const plan = await planDrafts(context, [commit], [{ commit, isLast: true }]);
   return { of, threshold, counted: [], input, without: null, with: plan };
 }
 

@@ -27,14 +27,14 @@ import { CHARGED_BY, THRESHOLDS } from './charge-threshold.ts';
  */
 export async function settlePayment(
   tx: Transaction,
-  deps: BillingContext,
+  context: BillingContext,
   charge: Pick<ChargeInFlight, 'commitId' | 'contractId' | 'customerId' | 'kind'>,
   outcome: PaymentOutcome | null,
 ): Promise<void> {
   const contract = await lockContract(tx, charge.contractId);
   if (outcome === 'FAILED' && contract?.archivedAt === null) {
-    const origin = { now: deps.clock.now(), changedBy: CHARGED_BY };
-    await changeContract(tx, deps, charge, origin, (full) => disabled(full, charge.kind));
+    const origin = { now: context.clock.now(), changedBy: CHARGED_BY };
+    await changeContract(tx, context, charge, origin, (full) => disabled(full, charge.kind));
     const change = { action: 'disableThreshold', resourceType: 'contract', resourceId: charge.contractId };
     const description = `Disable the ${charge.kind} threshold because the payment of commit ${charge.commitId} has failed`;
     await recordSystemChanges(tx, THRESHOLDS, origin.now, [{ ...change, description }]);
@@ -43,17 +43,17 @@ export async function settlePayment(
 }
 
 /** Settles the charges of the customers whose payment has an outcome, and those whose commit was archived. */
-export async function settlePayments(deps: BillingContext, customerIds: readonly string[]): Promise<void> {
-  const charges = await loadChargesInFlight(deps.db, customerIds);
+export async function settlePayments(context: BillingContext, customerIds: readonly string[]): Promise<void> {
+  const charges = await loadChargesInFlight(context.db, customerIds);
   if (charges.length === 0) return;
   const ids = charges.map(({ commitId }) => commitId);
-  const outcomes = await loadPaymentOutcomes(deps.db, ids);
-  const commits = await loadCommits(deps.db, { ids, includeArchived: true });
+  const outcomes = await loadPaymentOutcomes(context.db, ids);
+  const commits = await loadCommits(context.db, { ids, includeArchived: true });
   const archived = new Set(commits.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [id])));
   for (const charge of charges) {
     const outcome = outcomes.get(charge.commitId) ?? null;
     if (outcome === null && !archived.has(charge.commitId)) continue;
-    await deps.db.transaction((tx) => settlePayment(tx, deps, charge, outcome));
+    await context.db.transaction((tx) => settlePayment(tx, context, charge, outcome));
   }
 }
 

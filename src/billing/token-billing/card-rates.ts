@@ -54,30 +54,30 @@ export function namesOf({ model, aliases }: PricedModel): string[] {
 /** Creates the products of models that the card does not have, and their first rates. */
 export async function joinModels(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   joining: readonly JoiningModel[],
   createdBy: string,
 ): Promise<void> {
   for (let from = 0; from < joining.length; from += MODELS_PER_PART) {
-    await joinPart(tx, deps, card, joining.slice(from, from + MODELS_PER_PART), createdBy);
+    await joinPart(tx, context, card, joining.slice(from, from + MODELS_PER_PART), createdBy);
   }
 }
 
 async function joinPart(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   joining: readonly JoiningModel[],
   createdBy: string,
 ): Promise<void> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const added = joining.flatMap(({ model, markup }) =>
     [...pricesAt(model, now).values()].map((price) => ({ model, markup, price })),
   );
   const products = await createManagedProducts(
     tx,
-    deps,
+    context,
     added.map(({ model: { model }, markup, price: { kind } }) => ({ model, markup, kind })),
     createdBy,
   );
@@ -99,13 +99,13 @@ async function joinPart(
     };
   });
   await insertManagedModels(tx, rows);
-  await addManagedRates(tx, deps, card, rows, FIRST_RATES_START, createdBy);
+  await addManagedRates(tx, context, card, rows, FIRST_RATES_START, createdBy);
 }
 
 /** Sets new prices of models of the card from an instant on: markup, provider's price, names and removal as given. */
 export async function changeModels(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   changed: readonly ManagedModel[],
   change: { readonly startingAt: Instant; readonly createdBy: string },
@@ -114,13 +114,13 @@ export async function changeModels(
     tx,
     changed.map((row) => ({ ...row, ratesFrom: change.startingAt })),
   );
-  await addManagedRates(tx, deps, card, changed, change.startingAt, change.createdBy);
+  await addManagedRates(tx, context, card, changed, change.startingAt, change.createdBy);
 }
 
 /** A rate for each name of each model. One that was removed is no longer entitled. */
 export async function addManagedRates(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   startingAt: Instant,
@@ -129,7 +129,7 @@ export async function addManagedRates(
   const centsPerUnit = await unitOfCard(tx, card);
   for (let from = 0; from < models.length; from += ROWS_PER_PART) {
     const part = models.slice(from, from + ROWS_PER_PART);
-    await addRatesIn(tx, deps, {
+    await addRatesIn(tx, context, {
       rateCardId: card.rateCardId,
       rates: part.flatMap((row) => ratesOf(row, card, centsPerUnit, startingAt)),
       pathOf: () => ['managedPricing'],

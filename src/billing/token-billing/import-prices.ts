@@ -27,12 +27,12 @@ export interface ImportedPrices {
  * (`invalid`) another price for an instant that has one, and an alias of another model.
  */
 export async function importPrices(
-  deps: RowContext,
+  context: RowContext,
   models: readonly ModelOfFile[],
 ): Promise<ImportedPrices> {
-  return deps.db.transaction(async (tx) => {
-    const imported = await importPricesIn(tx, deps, models);
-    if (imported.addedPrices + imported.addedAliases > 0) await syncManagedCards(tx, deps);
+  return context.db.transaction(async (tx) => {
+    const imported = await importPricesIn(tx, context, models);
+    if (imported.addedPrices + imported.addedAliases > 0) await syncManagedCards(tx, context);
     return imported;
   });
 }

@@ -18,16 +18,16 @@ const USES_PER_READ = 1_000;
  * month, or until now. Refuses an empty range.
  */
 export async function listUnpriced(
-  deps: BillingContext,
+  context: BillingContext,
   range: { readonly start: Instant | null; readonly end: Instant | null },
   page: PageRequest<UsedModelPosition>,
 ): Promise<Page<UnpricedModel, UsedModelPosition>> {
-  const end = range.end ?? deps.clock.now() + 1;
+  const end = range.end ?? context.clock.now() + 1;
   const start = range.start ?? floorToMonth(end - 1);
   if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
   return pageWithRows(
     page,
-    (part) => readUnpriced(deps, { start, end }, part),
+    (part) => readUnpriced(context, { start, end }, part),
     ({ position }) => position,
   );
 }

@@ -55,7 +55,7 @@ const FIELD: FieldPath = ['managedPricing'];
  * without a markup (`invalid`, naming the field).
  */
 export async function createManagedRateCard(
-  deps: RowContext,
+  context: RowContext,
   input: CreateRateCardInput,
   pricing: ManagedPricing,
 ): Promise<RateCard> {
@@ -69,16 +69,16 @@ export async function createManagedRateCard(
   ) {
     throw invalid([...FIELD, 'customCreditTypeId'], 'must be a unit of credit_type_conversions');
   }
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     await lockCatalogueForChange(tx);
     const catalogue = await loadTokenModels(tx);
-    const now = deps.clock.now();
+    const now = context.clock.now();
     const joining = selectedModels(catalogue, pricing, now);
-    const card = await createRateCardIn(tx, deps, input);
+    const card = await createRateCardIn(tx, context, input);
     const managed = { rateCardId: card.id, defaultMarkup, customCreditTypeId, reprice, syncedAt: now };
     await insertManagedCard(tx, managed);
-    await declareManagedFields(tx, deps);
-    await joinModels(tx, deps, managed, joining, input.createdBy);
+    await declareManagedFields(tx, context);
+    await joinModels(tx, context, managed, joining, input.createdBy);
     await describeCard(tx, managed);
     await planNextSync(tx, catalogue, now);
     return card;
@@ -176,28 +176,28 @@ export interface ManagedPricingUpdate {
  * managed, and models that it does not have or has already (`invalid`, naming the field).
  */
 export async function updateManagedRateCard(
-  deps: RowContext,
+  context: RowContext,
   input: UpdateRateCardInput,
   update: ManagedPricingUpdate,
   createdBy: string,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await context.db.transaction(async (tx) => {
     await lockCatalogueForChange(tx);
-    await updateRateCardIn(tx, deps, input);
+    await updateRateCardIn(tx, context, input);
     const card = await findManagedCard(tx, input.rateCardId);
     if (card === null) throw invalid(FIELD, `rate card ${input.rateCardId} is not managed`);
-    await changePricing(tx, deps, card, update, createdBy);
+    await changePricing(tx, context, card, update, createdBy);
   });
 }
 
 async function changePricing(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   update: ManagedPricingUpdate,
   createdBy: string,
 ): Promise<void> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const catalogue = await loadTokenModels(tx);
   const models = await loadManagedModels(tx, [card.rateCardId]);
   const startingAt = update.startingAt ?? floorToHour(now);
@@ -210,7 +210,7 @@ async function changePricing(
       `the price of ${later.model} changes at ${last}, and no earlier again`,
     );
   }
-  await changeModels(tx, deps, card, changed.rows, { startingAt, createdBy });
+  await changeModels(tx, context, card, changed.rows, { startingAt, createdBy });
   await mergeCustomFields(
     tx,
     changed.remarked.map(({ productId, markup }) => ({
@@ -227,7 +227,7 @@ async function changePricing(
   };
   await joinModels(
     tx,
-    deps,
+    context,
     changedCard,
     addedModels(models, catalogue, changedCard, update, now),
     createdBy,

@@ -54,14 +54,14 @@ export async function describeCard(tx: Transaction, card: ManagedCard): Promise<
 /** The metrics of these kinds of tokens; those that do not exist are created. The catalogue must be locked. */
 async function metricsOfKinds(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   kinds: ReadonlySet<TokenKind>,
 ): Promise<ReadonlyMap<TokenKind, string>> {
   const metrics = await loadTokenMetrics(tx);
   for (const kind of TOKEN_KINDS) {
     if (!kinds.has(kind) || metrics.has(kind)) continue;
     const definition = { kind: 'streaming', ...metricDefinition(kind) } as const;
-    const { id } = await createMetricIn(tx, deps, { name: kind, definition, customFields: {} });
+    const { id } = await createMetricIn(tx, context, { name: kind, definition, customFields: {} });
     await insertTokenMetric(tx, kind, id);
     metrics.set(kind, id);
   }
@@ -88,14 +88,14 @@ export interface NewManagedProduct {
 /** One product for each model and kind of tokens, in this order. Returns their ids. */
 export async function createManagedProducts(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   added: readonly NewManagedProduct[],
   createdBy: string,
 ): Promise<string[]> {
-  const metrics = await metricsOfKinds(tx, deps, new Set(added.map(({ kind }) => kind)));
+  const metrics = await metricsOfKinds(tx, context, new Set(added.map(({ kind }) => kind)));
   const products = await createProductsIn(
     tx,
-    deps,
+    context,
     added.map(({ model, kind, markup }) => {
       const billableMetricId = metrics.get(kind);
       assert(billableMetricId !== undefined, `there is a metric of ${kind}`);

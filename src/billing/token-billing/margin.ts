@@ -55,57 +55,57 @@ export interface MarginRow extends TokenMargin {
  * a row while some follow, unless none is found in `READS_PER_PAGE`. Refuses an empty range (`invalid`).
  */
 export async function listMargins(
-  deps: BillingContext,
+  context: BillingContext,
   filter: MarginFilter,
   { after, limit }: PageRequest<MarginPosition>,
 ): Promise<Page<MarginRow, MarginPosition>> {
   const { start, end } = filter.range;
   if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
-  let page = await readMargins(deps, filter, { after, limit });
+  let page = await readMargins(context, filter, { after, limit });
   for (let reads = 1; page.rows.length === 0 && page.next !== null && reads < READS_PER_PAGE; reads += 1) {
-    page = await readMargins(deps, filter, { after: page.next, limit });
+    page = await readMargins(context, filter, { after: page.next, limit });
   }
   return page;
 }
 
 /** The next days of one customer, whether they have tokens or not. */
 async function readMargins(
-  deps: BillingContext,
+  context: BillingContext,
   filter: MarginFilter,
   { after, limit }: PageRequest<MarginPosition>,
 ): Promise<Page<MarginRow, MarginPosition>> {
   const { range } = filter;
   const from = after?.customerId ?? null;
-  const [customerId, following] = await customersOnManagedCards(deps.db, filter.customerId ?? null, from);
+  const [customerId, following] = await customersOnManagedCards(context.db, filter.customerId ?? null, from);
   if (customerId === undefined) return { rows: [], next: null };
   // A customer whose contracts were removed since is skipped.
   const start = Math.max(range.start, customerId === from ? (after?.day ?? range.start) : range.start);
   const end = Math.min(range.end, start + limit * DAY_MS);
-  const rows = start < end ? await marginsOf(deps, filter, customerId, { start, end }) : [];
+  const rows = start < end ? await marginsOf(context, filter, customerId, { start, end }) : [];
   if (end < range.end) return { rows, next: { customerId, day: end } };
   return { rows, next: following === undefined ? null : { customerId: following, day: range.start } };
 }
 
 async function marginsOf(
-  deps: BillingContext,
+  context: BillingContext,
   { provider, model, ...filter }: MarginFilter,
   customerId: string,
   range: Interval,
 ): Promise<MarginRow[]> {
-  const items = await hoursOf(deps, filter, customerId, range);
+  const items = await hoursOf(context, filter, customerId, range);
   const productIds = items.flatMap(({ lines }) =>
     lines.flatMap((line) => (line.type === 'usage' ? [line.productId] : [])),
   );
   const models = new Map(
-    (await loadModelsOfProducts(deps.db, [...new Set(productIds)]))
+    (await loadModelsOfProducts(context.db, [...new Set(productIds)]))
       .filter((one) => provider === undefined || one.provider === provider)
       .filter((one) => model === undefined || one.model === model)
       .map((one) => [one.productId, one]),
   );
-  const catalogue = await loadTokenModels(deps.db, [
+  const catalogue = await loadTokenModels(context.db, [
     ...new Set([...models.values()].map((one) => one.provider)),
   ]);
-  const centsFor = await unitValues(deps, items);
+  const centsFor = await unitValues(context, items);
   const billed = items.flatMap((item) =>
     item.lines.flatMap((line) => {
       const own = line.type === 'usage' ? models.get(line.productId) : undefined;
@@ -128,7 +128,7 @@ async function marginsOf(
 
 /** All invoices of the customer, hour by hour. Voided ones are left out. */
 async function hoursOf(
-  deps: BillingContext,
+  context: BillingContext,
   { drafts, range: whole }: Pick<MarginFilter, 'drafts' | 'range'>,
   customerId: string,
   range: Interval,
@@ -140,7 +140,7 @@ async function hoursOf(
   const items: BreakdownItem[] = [];
   let after: BreakdownPosition | null = null;
   do {
-    const page: Page<BreakdownItem, BreakdownPosition> = await listBreakdowns(deps, filter, {
+    const page: Page<BreakdownItem, BreakdownPosition> = await listBreakdowns(context, filter, {
       after,
       limit: WINDOWS_PER_READ,
       order: 'ascending',

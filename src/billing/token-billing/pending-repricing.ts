@@ -22,18 +22,18 @@ export interface PendingRepricing {
  * Refuses a card that is unknown or not managed (`not_found`), and a position of another card (`invalid`).
  */
 export async function pendingRepricing(
-  deps: RowContext,
+  context: RowContext,
   rateCardId: string,
   { after, limit }: PageRequest<string>,
 ): Promise<Page<PendingRepricing, string>> {
-  await getRateCard(deps, rateCardId);
-  const card = await findManagedCard(deps.db, rateCardId);
+  await getRateCard(context, rateCardId);
+  const card = await findManagedCard(context.db, rateCardId);
   if (card === null) throw notFound('managed rate card', rateCardId);
-  const models = await loadManagedModels(deps.db, [card.rateCardId]);
+  const models = await loadManagedModels(context.db, [card.rateCardId]);
   const last = models.findIndex(({ productId }) => productId === after);
   if (after !== null && last === -1) throw invalid(['nextPage'], 'must be of this rate card');
   const byProduct = new Map(models.map((row) => [row.productId, row]));
-  const next = repricedModels(models.slice(last + 1), await loadTokenModels(deps.db), deps.clock.now());
+  const next = repricedModels(models.slice(last + 1), await loadTokenModels(context.db), context.clock.now());
   const rows = next.flatMap((row) => {
     const present = byProduct.get(row.productId);
     return present === undefined ? [] : [{ present, next: row }];

@@ -50,7 +50,7 @@ export async function lockCatalogueForChange(tx: Transaction): Promise<void> {
 }
 
 /** Brings all managed cards up to the catalogue, and queues the next time at which a price becomes valid. */
-export async function syncManagedCards(tx: Transaction, deps: RowContext): Promise<void> {
+export async function syncManagedCards(tx: Transaction, context: RowContext): Promise<void> {
   await lockTokenCatalogue(tx);
   const catalogue = await loadTokenModels(tx);
   const cards = await loadManagedCards(tx);
@@ -61,8 +61,8 @@ export async function syncManagedCards(tx: Transaction, deps: RowContext): Promi
     ),
     ({ rateCardId }) => rateCardId,
   );
-  for (const card of cards) await syncCard(tx, deps, card, models.get(card.rateCardId) ?? [], catalogue);
-  await planNextSync(tx, catalogue, deps.clock.now());
+  for (const card of cards) await syncCard(tx, context, card, models.get(card.rateCardId) ?? [], catalogue);
+  await planNextSync(tx, catalogue, context.clock.now());
 }
 
 /** Queues a sync at the first full hour at which a later price is valid. */
@@ -78,20 +78,20 @@ export async function planNextSync(tx: Transaction, catalogue: Catalogue, now: I
 
 async function syncCard(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   catalogue: Catalogue,
 ): Promise<void> {
-  const now = deps.clock.now();
-  await joinModels(tx, deps, card, joiningModels(card, models, catalogue, now), CATALOGUE_ACTOR);
-  await addNewNames(tx, deps, card, models, catalogue);
+  const now = context.clock.now();
+  await joinModels(tx, context, card, joiningModels(card, models, catalogue, now), CATALOGUE_ACTOR);
+  await addNewNames(tx, context, card, models, catalogue);
   if (card.reprice === 'auto') {
     const repriced = repricedModels(models, catalogue, now);
     const startOf = ({ validFrom, ratesFrom }: ManagedModel) =>
       Math.max(ceilToHour(validFrom), floorToHour(now), ratesFrom);
     for (const [startingAt, rows] of groupBy(repriced, startOf)) {
-      await changeModels(tx, deps, card, rows, { startingAt, createdBy: CATALOGUE_ACTOR });
+      await changeModels(tx, context, card, rows, { startingAt, createdBy: CATALOGUE_ACTOR });
     }
   }
   const synced = { ...card, syncedAt: now };
@@ -129,7 +129,7 @@ function joiningModels(
 /** Names that models of the card have been given since get the rate of their model. */
 async function addNewNames(
   tx: Transaction,
-  deps: RowContext,
+  context: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   catalogue: Catalogue,
@@ -141,7 +141,7 @@ async function addNewNames(
   });
   await addManagedRates(
     tx,
-    deps,
+    context,
     card,
     changed.map(({ row, names }) => ({ ...row, names })),
     FIRST_RATES_START,

@@ -57,7 +57,7 @@ export type UsageBatchPage = Page<MeasuredRow, UsageBatchCursor>;
 
 /** Refuses an unknown customer or metric (`not_found`), and an unsound request (`invalid`). */
 export async function usageBatch(
-  deps: BillingContext,
+  context: BillingContext,
   input: UsageBatchInput,
   pageMsMax: number = PAGE_MS_MAX,
 ): Promise<UsageBatchPage> {
@@ -65,11 +65,11 @@ export async function usageBatch(
   checkUsageRange(windowSize, range);
   const windows = { range, lengthMs: windowLength(windowSize) ?? range.end - range.start };
   checkPosition(windows, after);
-  const metrics = await askedMetrics(deps, input.metrics);
+  const metrics = await askedMetrics(context, input.metrics);
   const rowsMax = rowsOfPage(input);
-  const customerIds = await askedCustomers(deps, input, metrics.size * rowCount(range, windows), rowsMax);
+  const customerIds = await askedCustomers(context, input, metrics.size * rowCount(range, windows), rowsMax);
   const stretch = nextStretch(customerIds, [...metrics.keys()], windows, after, rowsMax);
-  return await pageOf(deps, input, { metrics, windows, pageMsMax }, stretch);
+  return await pageOf(context, input, { metrics, windows, pageMsMax }, stretch);
 }
 
 function checkPosition({ range, lengthMs }: BatchWindows, after: UsageBatchCursor | null): void {
@@ -140,7 +140,7 @@ async function askedCustomers(
 
 /** Measures a stretch of rows, or less of it if it has too many groups for a page. */
 async function pageOf(
-  deps: BillingContext,
+  context: BillingContext,
   input: UsageBatchInput,
   asked: {
     readonly metrics: ReadonlyMap<string, AskedMetric>;
@@ -150,16 +150,16 @@ async function pageOf(
   stretch: BatchStretch,
 ): Promise<UsageBatchPage> {
   const { metrics, windows, pageMsMax } = asked;
-  const refs = await customerRefs(deps.db, [...new Set(stretch.runs.map(({ customerId }) => customerId))]);
+  const refs = await customerRefs(context.db, [...new Set(stretch.runs.map(({ customerId }) => customerId))]);
   const mayBeCut =
     stretch.hasMore ||
     [...metrics.values()].some(({ metric, groupBy }) => metric.kind === 'sql' || groupBy !== null);
-  const ingestedUpTo = input.after?.ingestedUpTo ?? (mayBeCut ? await watermark(deps, input) : null);
+  const ingestedUpTo = input.after?.ingestedUpTo ?? (mayBeCut ? await watermark(context, input) : null);
   const request = { metrics, windows, refs, windowSize: input.windowSize, ingestedUpTo };
   let { runs, hasMore } = stretch;
   for (;;) {
     try {
-      const { rows, isComplete } = await measureRuns(deps.usageSource, request, runs, pageMsMax);
+      const { rows, isComplete } = await measureRuns(context.usageSource, request, runs, pageMsMax);
       return cutPage(rows, hasMore || !isComplete, ingestedUpTo);
     } catch (error) {
       const rows = runs.reduce((total, { interval }) => total + rowCount(interval, windows), 0);

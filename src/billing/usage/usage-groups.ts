@@ -56,16 +56,16 @@ interface Grouping {
 }
 
 /** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
-export async function usageGroups(deps: BillingContext, input: UsageGroupsInput): Promise<UsageGroups> {
+export async function usageGroups(context: BillingContext, input: UsageGroupsInput): Promise<UsageGroups> {
   const { customerId, billableMetricId } = input;
   const grouping = checkFields(input);
   const [refs, metric] = await Promise.all([
-    refsOf(deps.db, customerId),
-    findMetric(deps.db, billableMetricId),
+    refsOf(context.db, customerId),
+    findMetric(context.db, billableMetricId),
   ]);
   if (refs === null) throw notFound('customer', customerId);
   if (metric === null) throw notFound('billable metric', billableMetricId);
-  const { page } = await measure(deps, input, { grouping, refs, metric });
+  const { page } = await measure(context, input, { grouping, refs, metric });
   return page;
 }
 
@@ -80,24 +80,24 @@ export interface PreviewedUsage extends UsageGroups {
  * other work.
  */
 export async function previewUsage(
-  deps: BillingContext,
+  context: BillingContext,
   definition: MetricDefinition,
   input: Omit<UsageGroupsInput, 'billableMetricId'>,
 ): Promise<PreviewedUsage> {
   // Queries of SQL metrics are analyses wherever they are read for the usage API.
-  const usageSource = definition.kind === 'sql' ? deps.usageSource : deps.usageSource.forAnalysis();
+  const usageSource = definition.kind === 'sql' ? context.usageSource : context.usageSource.forAnalysis();
   const grouping = checkFields(input);
-  const refs = await refsOf(deps.db, input.customerId);
+  const refs = await refsOf(context.db, input.customerId);
   if (refs === null) throw notFound('customer', input.customerId);
-  await checkDefinition(deps.clickhouse, definition);
+  await checkDefinition(context.clickhouse, definition);
   const metric = { ...definition, id: '', name: 'preview', archivedAt: null };
-  const { page, range, milliseconds } = await measure({ ...deps, usageSource }, input, {
+  const { page, range, milliseconds } = await measure({ ...context, usageSource }, input, {
     grouping,
     refs,
     metric,
   });
   if (definition.kind !== 'sql') return { ...page, evaluation: null };
-  const cost = await evaluationCost(deps.clickhouse, definition.sql, refs, range);
+  const cost = await evaluationCost(context.clickhouse, definition.sql, refs, range);
   return { ...page, evaluation: { ...cost, milliseconds } };
 }
 
@@ -130,14 +130,14 @@ async function refsOf(db: Database, customerId: string): Promise<readonly string
 }
 
 async function measure(
-  deps: BillingContext,
+  context: BillingContext,
   input: MeasureInput,
   { grouping, refs, metric }: Subject,
 ): Promise<Measured> {
   await checkDeclared(metric, grouping.key, input);
-  const range = await rangeOf(deps, input);
+  const range = await rangeOf(context, input);
   const begun = performance.now();
-  const { rows, next } = await deps.usageSource.groups({
+  const { rows, next } = await context.usageSource.groups({
     metric,
     refs,
     range,
@@ -195,10 +195,10 @@ function checkRange({ startingOn, endingBefore, currentPeriod, windowSize }: Mea
   checkUsageRange(windowSize, { start: startingOn, end: endingBefore });
 }
 
-async function rangeOf(deps: BillingContext, input: MeasureInput): Promise<Interval> {
+async function rangeOf(context: BillingContext, input: MeasureInput): Promise<Interval> {
   const { startingOn, endingBefore, customerId } = input;
   if (startingOn !== null && endingBefore !== null) return { start: startingOn, end: endingBefore };
-  return currentUsagePeriod(deps, customerId);
+  return currentUsagePeriod(context, customerId);
 }
 
 function viewOf(row: UsageGroupRow, key: Grouping['key']): UsageGroupView {
@@ -216,9 +216,9 @@ function viewOf(row: UsageGroupRow, key: Grouping['key']): UsageGroupView {
  * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without an active contract, and
  * one whose contracts are in different periods.
  */
-async function currentUsagePeriod(deps: RowContext, customerId: string): Promise<Interval> {
-  const now = deps.clock.now();
-  const contracts = await loadContracts(deps.db, { customerIds: [customerId], coveringDate: now });
+async function currentUsagePeriod(context: RowContext, customerId: string): Promise<Interval> {
+  const now = context.clock.now();
+  const contracts = await loadContracts(context.db, { customerIds: [customerId], coveringDate: now });
   const periods = contracts.flatMap((contract) => {
     const { statementSchedule: schedule, startingAt: start, endingBefore: end } = contract;
     return periodContaining({ schedule, contract: { start, end } }, now) ?? [];

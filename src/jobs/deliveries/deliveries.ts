@@ -52,8 +52,8 @@ export interface DeliveryHooks {
   betweenSteps?(): void;
 }
 
-export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): Deliveries {
-  const { db, log, clock, tracer } = deps;
+export function createDeliveries(context: JobsContext, hooks: DeliveryHooks = {}): Deliveries {
+  const { db, log, clock, tracer } = context;
   const { leaseMs = LEASE_MS } = hooks;
   const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
@@ -62,9 +62,9 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   let isFailing = false;
 
   /** Once the stores have moved, another process has the deliveries. */
-  const hasToEnd = () => isClosed || deps.isPaused();
+  const hasToEnd = () => isClosed || context.isPaused();
 
-  const poll = pollDue(deps.dueWatch, {
+  const poll = pollDue(context.dueWatch, {
     name: 'deliveries of invoices',
     intervalMs: POLL_INTERVAL_MS,
     isDue: () => hasDueDelivery(clock.now()),
@@ -90,7 +90,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
     const facts = { 'tallyhouse.invoice': delivery.invoiceId };
     const work = tracer
       .trace('deliver an invoice', { kind: 'client', facts }, () =>
-        deliverLeased(deps, delivery, {
+        deliverLeased(context, delivery, {
           ...{ owner, leaseMs, hasToEnd },
           betweenSteps: () => hooks.betweenSteps?.(),
         }),
@@ -115,7 +115,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
 
   return {
     start: poll.start,
-    caughtUp: () => untilAttempted(deps, poll, () => isClosed),
+    caughtUp: () => untilAttempted(context, poll, () => isClosed),
     stats: () => ({ ...upkeep.figures(), attempts }),
     async close() {
       isClosed = true;

@@ -27,19 +27,19 @@ const THRESHOLD_LIMITS: PaceLimits = {
   learnWaitMs: SECOND_MS / 2,
 };
 
-export function alertEvaluator(deps: BillingContext): CustomerEvaluator {
+export function alertEvaluator(context: BillingContext): CustomerEvaluator {
   return paced(ALERT_LIMITS, (pace) => ({
     name: 'alerts',
-    watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
-    evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
+    watched: (customerIds) => customersWithAlerts(context.db, customerIds),
+    evaluate: (customerIds) => evaluateAlerts(context, customerIds, pace),
   }));
 }
 
-export function thresholdEvaluator(deps: BillingContext): CustomerEvaluator {
+export function thresholdEvaluator(context: BillingContext): CustomerEvaluator {
   return paced(THRESHOLD_LIMITS, (pace) => ({
     name: 'thresholds',
-    watched: (customerIds) => watchedCustomers(deps, customerIds),
-    evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
+    watched: (customerIds) => watchedCustomers(context, customerIds),
+    evaluate: (customerIds) => evaluateThresholds(context, customerIds, pace),
   }));
 }
 

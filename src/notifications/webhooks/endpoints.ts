@@ -50,24 +50,24 @@ interface NewEndpoint {
  * Creates an endpoint; the answer contains its secret in plain text. Refuses a URL that is not allowed (`invalid`), and
  * more than 50 endpoints (`conflict`).
  */
-export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): Promise<WebhookEndpoint> {
+export function createEndpoint(context: NotificationContext, wanted: NewEndpoint): Promise<WebhookEndpoint> {
   const [id, secret] = [newId(), newSecret()];
   const endpoint = {
     ...wanted,
     id,
-    url: checkedUrl(wanted.url, deps),
+    url: checkedUrl(wanted.url, context),
     secret,
     formerSecret: null,
     formerSecretUntil: null,
-    createdAt: deps.clock.now(),
+    createdAt: context.clock.now(),
     archivedAt: null,
   };
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     await lockEndpoints(tx);
     if ((await countActiveEndpoints(tx)) >= ENDPOINTS_MAX) {
       throw conflict(`there are ${ENDPOINTS_MAX} webhooks already: archive one first`);
     }
-    await insertEndpoint(tx, { ...endpoint, secret: storedSecret(deps.secrets, id, secret) });
+    await insertEndpoint(tx, { ...endpoint, secret: storedSecret(context.secrets, id, secret) });
     return endpoint;
   });
 }

@@ -41,11 +41,11 @@ const asked = z.strictObject({
   plans_or_contracts: enumIn(['PLANS', 'CONTRACTS']).nullish(),
 });
 
-export function alertRoutes(deps: BillingContext): RouteDefinition[] {
-  return [...definitionRoutes(deps), ...stateRoutes(deps)];
+export function alertRoutes(context: BillingContext): RouteDefinition[] {
+  return [...definitionRoutes(context), ...stateRoutes(context)];
 }
 
-function definitionRoutes(deps: BillingContext): RouteDefinition[] {
+function definitionRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -61,7 +61,7 @@ function definitionRoutes(deps: BillingContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404, 409],
       async handler({ body, actor }) {
-        return { data: { id: await createAlert(deps, newAlertFromWire(body, actor.name)) } };
+        return { data: { id: await createAlert(context, newAlertFromWire(body, actor.name)) } };
       },
     }),
     route({
@@ -79,7 +79,7 @@ function definitionRoutes(deps: BillingContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404],
       async handler({ body: { id, release_uniqueness_key: releaseKey } }) {
-        await archiveAlert(deps, id, { releaseKey: releaseKey ?? false });
+        await archiveAlert(context, id, { releaseKey: releaseKey ?? false });
         return { data: { id } };
       },
     }),
@@ -87,7 +87,7 @@ function definitionRoutes(deps: BillingContext): RouteDefinition[] {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function stateRoutes(deps: BillingContext): RouteDefinition[] {
+function stateRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -104,7 +104,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       async handler({ body }) {
         const { customer_id: customerId, alert_id: alertId } = body;
         const asked = { values: askedValues(body), seatId: body.seat_filter?.seat_group_value ?? null };
-        return { data: customerAlertToWire(await getCustomerAlert(deps, { customerId, alertId, asked })) };
+        return { data: customerAlertToWire(await getCustomerAlert(context, { customerId, alertId, asked })) };
       },
     }),
     route({
@@ -131,7 +131,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       async handler({ query, body: { customer_id: customerId, alert_statuses } }) {
         const statuses = alert_statuses ?? ['ENABLED'];
         const of = { active: statuses.includes('ENABLED'), archived: statuses.includes('ARCHIVED') };
-        const found = await listCustomerAlerts(deps, { customerId, ...of }, pageRequest(query));
+        const found = await listCustomerAlerts(context, { customerId, ...of }, pageRequest(query));
         return pageToWire(found, customerAlertToWire);
       },
     }),
@@ -147,7 +147,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       errors: [404],
       response: 'empty',
       async handler({ body: { customer_id: customerId, alert_id: alertId } }) {
-        await resetCustomerAlert(deps, { customerId, alertId });
+        await resetCustomerAlert(context, { customerId, alertId });
       },
     }),
   ];

@@ -11,8 +11,8 @@ import { orderedBalance, orderToWire } from './drawdown-order-output.ts';
 
 const common = { tags: ['Balances'], errors: [400, 404] } as const;
 
-export function balanceRoutes(deps: BillingContext): RouteDefinition[] {
-  return [netBalanceRoute(deps), manualEntryRoute(deps), drawdownOrderRoute(deps)];
+export function balanceRoutes(context: BillingContext): RouteDefinition[] {
+  return [netBalanceRoute(context), manualEntryRoute(context), drawdownOrderRoute(context)];
 }
 
 const BALANCE_TYPES = ['PREPAID_COMMIT', 'POSTPAID_COMMIT', 'CREDIT'] as const;
@@ -34,7 +34,7 @@ const balanceFilter = z
   })
   .meta({ id: 'BalanceFilter', description: 'A balance matches if it meets every given condition.' });
 
-function netBalanceRoute(deps: BillingContext): RouteDefinition {
+function netBalanceRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -56,7 +56,7 @@ function netBalanceRoute(deps: BillingContext): RouteDefinition {
     }),
     response: z.object({ data: z.object({ balance: exactValue, credit_type_id: uuid }) }),
     async handler({ body }) {
-      const { balance, creditTypeId } = await netBalance(deps, {
+      const { balance, creditTypeId } = await netBalance(context, {
         customerId: body.customer_id,
         creditTypeId: body.credit_type_id ?? null,
         filters: (body.filters ?? []).map((filter) => ({
@@ -71,7 +71,7 @@ function netBalanceRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function manualEntryRoute(deps: BillingContext): RouteDefinition {
+function manualEntryRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -98,7 +98,7 @@ function manualEntryRoute(deps: BillingContext): RouteDefinition {
     }),
     response: 'empty',
     async handler({ body, actor }) {
-      await addManualEntry(deps, {
+      await addManualEntry(context, {
         customerId: body.customer_id,
         contractId: body.contract_id ?? null,
         id: body.id,
@@ -113,7 +113,7 @@ function manualEntryRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function drawdownOrderRoute(deps: BillingContext): RouteDefinition {
+function drawdownOrderRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'get',
@@ -131,7 +131,7 @@ function drawdownOrderRoute(deps: BillingContext): RouteDefinition {
     }),
     response: z.object({ data: z.array(orderedBalance) }),
     async handler({ params, query }) {
-      const order = await drawdownOrder(deps, {
+      const order = await drawdownOrder(context, {
         customerId: params.customer_id,
         contractId: query.contract_id ?? null,
       });

@@ -15,20 +15,20 @@ const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
 const ofCommit = { wireWords: { id: 'commit_id' } } as const;
 const ofCredit = { wireWords: { id: 'credit_id' } } as const;
 
-export function commitEditRoutes(deps: BillingContext): RouteDefinition[] {
+export function commitEditRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    editCommitRoute(deps),
-    editCreditRoute(deps),
-    archiveCommitRoute(deps),
-    archiveCreditRoute(deps),
-    disableTrueUpRoute(deps),
+    editCommitRoute(context),
+    editCreditRoute(context),
+    archiveCommitRoute(context),
+    archiveCreditRoute(context),
+    disableTrueUpRoute(context),
   ];
 }
 
 const EDITED =
   'Drafts change immediately. To change an amount that a finalized invoice shows or draws down, void the invoice first.';
 
-function editCommitRoute(deps: BillingContext): RouteDefinition {
+function editCommitRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -41,13 +41,13 @@ function editCommitRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body: { customerId, id, ...edit }, actor }) {
       const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, () => ({ edit }));
-      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(deps.db, id)) };
+      await changeCommit(context, reference, () => ({ edit }));
+      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(context.db, id)) };
     },
   });
 }
 
-function editCreditRoute(deps: BillingContext): RouteDefinition {
+function editCreditRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,
@@ -60,13 +60,13 @@ function editCreditRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body: { customerId, id, ...edit }, actor }) {
       const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, () => ({ edit }));
-      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(deps.db, id)) };
+      await changeCommit(context, reference, () => ({ edit }));
+      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(context.db, id)) };
     },
   });
 }
 
-function archiveCommitRoute(deps: BillingContext): RouteDefinition {
+function archiveCommitRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -79,13 +79,13 @@ function archiveCommitRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body: { customer_id: customerId, commit_id: id }, actor }) {
       const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, () => 'ARCHIVE');
+      await changeCommit(context, reference, () => 'ARCHIVE');
       return { data: { id } };
     },
   });
 }
 
-function archiveCreditRoute(deps: BillingContext): RouteDefinition {
+function archiveCreditRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,
@@ -98,13 +98,13 @@ function archiveCreditRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body: { customer_id: customerId, credit_id: id }, actor }) {
       const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, () => 'ARCHIVE');
+      await changeCommit(context, reference, () => 'ARCHIVE');
       return { data: { id } };
     },
   });
 }
 
-function disableTrueUpRoute(deps: BillingContext): RouteDefinition {
+function disableTrueUpRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/commits/disableTrueup',
@@ -121,7 +121,7 @@ function disableTrueUpRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body, actor }) {
       const { customer_id: customerId, commit_id: commitId, contract_id: contractId } = body;
-      await disableTrueUp(deps, { customerId, commitId, contractId, changedBy: actor.name });
+      await disableTrueUp(context, { customerId, commitId, contractId, changedBy: actor.name });
       return { data: { id: commitId } };
     },
   });

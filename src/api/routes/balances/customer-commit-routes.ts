@@ -13,16 +13,16 @@ const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
 const ofCommit = { wireWords: { id: 'commit_id' } } as const;
 const ofCredit = { wireWords: { id: 'credit_id' } } as const;
 
-export function customerCommitRoutes(deps: BillingContext): RouteDefinition[] {
+export function customerCommitRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    createCommitRoute(deps),
-    createCreditRoute(deps),
-    shortenCommitRoute(deps),
-    shortenCreditRoute(deps),
+    createCommitRoute(context),
+    createCreditRoute(context),
+    shortenCommitRoute(context),
+    shortenCreditRoute(context),
   ];
 }
 
-function createCommitRoute(deps: BillingContext): RouteDefinition {
+function createCommitRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCommits/create',
@@ -34,12 +34,12 @@ function createCommitRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      return { data: { id: await createCommit(deps, { ...body, createdBy: actor.name }) } };
+      return { data: { id: await createCommit(context, { ...body, createdBy: actor.name }) } };
     },
   });
 }
 
-function createCreditRoute(deps: BillingContext): RouteDefinition {
+function createCreditRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCredits/create',
@@ -51,12 +51,12 @@ function createCreditRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      return { data: { id: await createCommit(deps, { ...body, createdBy: actor.name }) } };
+      return { data: { id: await createCommit(context, { ...body, createdBy: actor.name }) } };
     },
   });
 }
 
-function shortenCommitRoute(deps: BillingContext): RouteDefinition {
+function shortenCommitRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -80,13 +80,13 @@ function shortenCommitRoute(deps: BillingContext): RouteDefinition {
         invoicesEndingBefore: body.invoices_ending_before ?? null,
       };
       const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, (commit) => shortened(commit, ends));
+      await changeCommit(context, reference, (commit) => shortened(commit, ends));
       return { data: { id } };
     },
   });
 }
 
-function shortenCreditRoute(deps: BillingContext): RouteDefinition {
+function shortenCreditRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,
@@ -100,7 +100,7 @@ function shortenCreditRoute(deps: BillingContext): RouteDefinition {
       const { customer_id: customerId, credit_id: id } = body;
       const ends = { accessEndingBefore: body.access_ending_before, invoicesEndingBefore: null };
       const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
-      await changeCommit(deps, reference, (credit) => shortened(credit, ends));
+      await changeCommit(context, reference, (credit) => shortened(credit, ends));
       return { data: { id } };
     },
   });

@@ -14,13 +14,13 @@ import { ledgerCsv } from './ledger-csv.ts';
 
 const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400, 404] } as const;
 
-export function balanceListRoutes(deps: BillingContext): RouteDefinition[] {
-  return [listCommitsRoute(deps), listCreditsRoute(deps), listBalancesRoute(deps)];
+export function balanceListRoutes(context: BillingContext): RouteDefinition[] {
+  return [listCommitsRoute(context), listCreditsRoute(context), listBalancesRoute(context)];
 }
 
 /** The pages of an answer as CSV compute the same drafts once. */
-function forPages(deps: BillingContext, shared: SharedByPages | undefined): BillingContext {
-  return shared === undefined ? deps : { ...deps, keptDeductions: shared(createKeptDeductions) };
+function forPages(context: BillingContext, shared: SharedByPages | undefined): BillingContext {
+  return shared === undefined ? context : { ...context, keptDeductions: shared(createKeptDeductions) };
 }
 
 /** Writes the rows of a page as answers show them. */
@@ -31,7 +31,7 @@ function viewOf(page: BalancePage, parts: ReturnType<typeof shownParts>) {
   };
 }
 
-function listCommitsRoute(deps: BillingContext): RouteDefinition {
+function listCommitsRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCommits/list',
@@ -56,13 +56,13 @@ function listCommitsRoute(deps: BillingContext): RouteDefinition {
         excludeZeroBalances: false,
         sortsByPriority: false,
       });
-      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
+      const listed = await listBalances(forPages(context, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });
 }
 
-function listCreditsRoute(deps: BillingContext): RouteDefinition {
+function listCreditsRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCredits/list',
@@ -86,13 +86,13 @@ function listCreditsRoute(deps: BillingContext): RouteDefinition {
         excludeZeroBalances: false,
         sortsByPriority: false,
       });
-      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
+      const listed = await listBalances(forPages(context, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });
 }
 
-function listBalancesRoute(deps: BillingContext): RouteDefinition {
+function listBalancesRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerBalances/list',
@@ -124,7 +124,7 @@ function listBalancesRoute(deps: BillingContext): RouteDefinition {
         excludeZeroBalances: body.exclude_zero_balances ?? false,
         sortsByPriority: body.sort_by_priority ?? false,
       });
-      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
+      const listed = await listBalances(forPages(context, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });

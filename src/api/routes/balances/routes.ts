@@ -8,12 +8,12 @@ import { customerCommitRoutes } from './customer-commit-routes.ts';
 import { balanceListRoutes } from './list-routes.ts';
 import { seatBalancesRoute } from './seat-balances-route.ts';
 
-export function customerBalanceRoutes(deps: BillingContext): RouteDefinition[] {
+export function customerBalanceRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    ...customerCommitRoutes(deps),
-    ...commitEditRoutes(deps),
-    ...balanceListRoutes(deps),
-    ...balanceRoutes(deps),
-    seatBalancesRoute(deps),
+    ...customerCommitRoutes(context),
+    ...commitEditRoutes(context),
+    ...balanceListRoutes(context),
+    ...balanceRoutes(context),
+    seatBalancesRoute(context),
   ];
 }

@@ -78,7 +78,7 @@ const body = z
 
 type Body = z.output<typeof body>;
 
-export function seatBalancesRoute(deps: BillingContext): RouteDefinition {
+export function seatBalancesRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/seatBalances/list',
@@ -102,7 +102,7 @@ export function seatBalancesRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body: sent }) {
       const request = { after: sent.cursor ?? null, limit: sent.limit ?? LIMIT_DEFAULT };
-      const { page, seatsAfter } = await listSeatBalances(deps, inputOf(sent), request);
+      const { page, seatsAfter } = await listSeatBalances(context, inputOf(sent), request);
       const { data, next_page } = pageToWire(page, (seat) => seatToWire(seat, sent));
       const pagination = {
         seats_included: data.length,

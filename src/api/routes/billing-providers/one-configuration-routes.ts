@@ -64,11 +64,11 @@ export function oneConfigurationFromWire(
   };
 }
 
-export function oneConfigurationRoutes(deps: BillingContext): RouteDefinition[] {
-  return [createRoute(deps), getRoute(deps), deleteRoute(deps)];
+export function oneConfigurationRoutes(context: BillingContext): RouteDefinition[] {
+  return [createRoute(context), getRoute(context), deleteRoute(context)];
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -81,16 +81,16 @@ function createRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ params: { customer_id: customerId, billing_provider_type: type }, body: sent, actor }) {
       const provider = knownProvider(type);
-      const before = await configurationsOf(deps, customerId, provider);
+      const before = await configurationsOf(context, customerId, provider);
       const input = { ...oneConfigurationFromWire(provider, sent), customerId };
-      const [added] = await setBillingConfigurations(deps, [input]);
+      const [added] = await setBillingConfigurations(context, [input]);
       const ids = before.map(({ id }) => id).filter((id) => id !== added?.id);
-      if (ids.length > 0) await archiveConfigurations(deps, { customerId, ids, archivedBy: actor.name });
+      if (ids.length > 0) await archiveConfigurations(context, { customerId, ids, archivedBy: actor.name });
     },
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'get',
@@ -101,14 +101,14 @@ function getRoute(deps: BillingContext): RouteDefinition {
     errors: [404],
     async handler({ params: { customer_id: customerId, billing_provider_type: type } }) {
       const provider = knownProvider(type);
-      const last = (await configurationsOf(deps, customerId, provider)).at(-1);
+      const last = (await configurationsOf(context, customerId, provider)).at(-1);
       if (last === undefined) throw notFound('billing configuration', type);
       return { data: toWire(provider, last) };
     },
   });
 }
 
-function deleteRoute(deps: BillingContext): RouteDefinition {
+function deleteRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'delete',
@@ -118,9 +118,9 @@ function deleteRoute(deps: BillingContext): RouteDefinition {
     response: 'empty',
     errors: [400, 404],
     async handler({ params: { customer_id: customerId, billing_provider_type: type }, actor }) {
-      const ids = (await configurationsOf(deps, customerId, knownProvider(type))).map(({ id }) => id);
+      const ids = (await configurationsOf(context, customerId, knownProvider(type))).map(({ id }) => id);
       if (ids.length === 0) throw notFound('billing configuration', type);
-      await archiveConfigurations(deps, { customerId, ids, archivedBy: actor.name });
+      await archiveConfigurations(context, { customerId, ids, archivedBy: actor.name });
     },
   });
 }
@@ -132,11 +132,11 @@ function knownProvider(type: string): Provider {
 }
 
 async function configurationsOf(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   provider: Provider,
 ): Promise<BillingConfigurationView[]> {
-  const all = await getBillingConfigurations(deps, customerId, { includeArchived: false });
+  const all = await getBillingConfigurations(context, customerId, { includeArchived: false });
   return all.filter(
     (one) => one.billingProvider === provider && one.deliveryMethod === 'direct_to_billing_provider',
   );

@@ -34,11 +34,17 @@ const CONNECTIONS_PER_PAGE = 100;
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
-export function billingProviderRoutes(deps: BillingContext): RouteDefinition[] {
-  return [connectRoute(deps), listRoute(deps), setRoute(deps), getRoute(deps), archiveRoute(deps)];
+export function billingProviderRoutes(context: BillingContext): RouteDefinition[] {
+  return [
+    connectRoute(context),
+    listRoute(context),
+    setRoute(context),
+    getRoute(context),
+    archiveRoute(context),
+  ];
 }
 
-function connectRoute(deps: BillingContext): RouteDefinition {
+function connectRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setUpBillingProvider',
@@ -56,7 +62,7 @@ function connectRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: z.object({ delivery_method_id: uuid }) }),
     errors: [400, 409],
     async handler({ body }) {
-      const id = await connectBillingProvider(deps, {
+      const id = await connectBillingProvider(context, {
         billingProvider: body.billing_provider,
         deliveryMethod: body.delivery_method,
         settings: body.configuration,
@@ -77,7 +83,7 @@ const connection = z
   })
   .meta({ id: 'BillingProviderConnection' });
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/listConfiguredBillingProviders',
@@ -96,7 +102,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     errors: [400],
     async handler({ body }) {
       const request = { limit: body.limit ?? CONNECTIONS_PER_PAGE, after: body.next_page ?? null };
-      const page = await listBillingProviders(deps, request);
+      const page = await listBillingProviders(context, request);
       return pageToWire(page, ({ id, billingProvider, deliveryMethod, settings }) => ({
         billing_provider: billingProvider,
         delivery_method: deliveryMethod,
@@ -107,7 +113,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function setRoute(deps: BillingContext): RouteDefinition {
+function setRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setCustomerBillingProviderConfigurations',
@@ -129,7 +135,7 @@ function setRoute(deps: BillingContext): RouteDefinition {
         ...billingConfigurationFromWire(wire),
         customerId: wire.customer_id,
       }));
-      const added = await setBillingConfigurations(deps, inputs);
+      const added = await setBillingConfigurations(context, inputs);
       return {
         data: added.map((view) => {
           const { archived_at: _, ...wire } = billingConfigurationToWire(view);
@@ -140,7 +146,7 @@ function setRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/getCustomerBillingProviderConfigurations',
@@ -152,7 +158,7 @@ function getRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body }) {
       const includeArchived = body.include_archived ?? false;
-      const found = await getBillingConfigurations(deps, body.customer_id, { includeArchived });
+      const found = await getBillingConfigurations(context, body.customer_id, { includeArchived });
       return { data: found.map(billingConfigurationToWire) };
     },
   });
@@ -163,7 +169,7 @@ const archived = z.object({
   customer_billing_provider_configuration_ids: z.array(uuid).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
 });
 
-function archiveRoute(deps: BillingContext): RouteDefinition {
+function archiveRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/archiveCustomerBillingProviderConfigurations',
@@ -178,7 +184,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: archived }),
     errors: [400, 404],
     async handler({ body, actor }) {
-      await archiveConfigurations(deps, {
+      await archiveConfigurations(context, {
         customerId: body.customer_id,
         ids: body.customer_billing_provider_configuration_ids,
         archivedBy: actor.name,

@@ -43,8 +43,8 @@ function definitionOf(own: Own): RouteDefinition {
   };
 }
 
-export function passkeyRoutes(deps: RouteContext): RouteDefinition[] {
-  return [challengeRoute(deps), beginRoute(deps), registerRoute(deps)];
+export function passkeyRoutes(billing: RouteContext): RouteDefinition[] {
+  return [challengeRoute(billing), beginRoute(billing), registerRoute(billing)];
 }
 
 function challengeRoute({ passkeys, publicUrl }: RouteContext): RouteDefinition {
@@ -91,8 +91,8 @@ function noPerson(): Refusal {
   return new Refusal('unauthenticated', 'A passkey needs an invitation, or the session of a person');
 }
 
-function registerRoute(deps: RouteContext): RouteDefinition {
-  const { passkeys, sessions, signIns, publicUrl, clock } = deps;
+function registerRoute(billing: RouteContext): RouteDefinition {
+  const { passkeys, sessions, signIns, publicUrl, clock } = billing;
   return definitionOf({
     path: '/console/passkeys/register',
     operationId: 'registerPasskey',

@@ -42,8 +42,8 @@ const signInBody = z
 
 const facts = { path: '/console/session', tags: ['Console'], scope: 'public' } as const;
 
-export function consoleSessionRoutes(deps: RouteContext): RouteDefinition[] {
-  return [readRoute(deps), signInRoute(deps), signOutRoute(deps)];
+export function consoleSessionRoutes(billing: RouteContext): RouteDefinition[] {
+  return [readRoute(billing), signInRoute(billing), signOutRoute(billing)];
 }
 
 type Run = RouteDefinition['run'];
@@ -74,8 +74,8 @@ function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   });
 }
 
-function signInRoute(deps: RouteContext): RouteDefinition {
-  const { sessions, clock, signIns, publicUrl } = deps;
+function signInRoute(billing: RouteContext): RouteDefinition {
+  const { sessions, clock, signIns, publicUrl } = billing;
   const own = {
     method: 'post',
     operationId: 'signIn',
@@ -92,7 +92,7 @@ function signInRoute(deps: RouteContext): RouteDefinition {
       throw new Refusal('forbidden', 'The link of the first start works on the machine of the service only');
     }
     const visit = visitOf(http, context, publicUrl);
-    const begun = await signIns.during('signIn', visit, () => signedIn(deps, http, sent, visit));
+    const begun = await signIns.during('signIn', visit, () => signedIn(billing, http, sent, visit));
     const now = clock.now();
     const former = sessionText(http);
     if (former !== null) await sessions.signOut(former);

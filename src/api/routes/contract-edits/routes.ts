@@ -18,8 +18,8 @@ import { contractEditOutput, editContractBody, editFromWire, editToWire } from '
 
 const common = { method: 'post', tags: ['Contracts'] } as const;
 
-export function contractEditRoutes(deps: BillingContext): RouteDefinition[] {
-  return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
+export function contractEditRoutes(context: BillingContext): RouteDefinition[] {
+  return [editRoute(context), historyRoute(context), amendRoute(context)];
 }
 
 /** Wire names of an edit: lists have a prefix such as `add_`, and patches name the id of their term. */
@@ -43,7 +43,7 @@ export const EDIT_WORDS: WireWords = {
   additions: 'add_',
 };
 
-function editRoute(deps: BillingContext): RouteDefinition {
+function editRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/edit',
@@ -65,7 +65,7 @@ function editRoute(deps: BillingContext): RouteDefinition {
     }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const edit = await editContract(deps, {
+      const edit = await editContract(context, {
         customerId: body.customerId,
         contractId: body.contractId,
         edit: editFromWire(body),
@@ -73,14 +73,14 @@ function editRoute(deps: BillingContext): RouteDefinition {
         editedBy: actor.name,
       });
       return {
-        data: { id: body.contractId, edit: editToWire(edit, await viewEdit(deps, body.customerId, edit)) },
-        ...noRolloverToWire(await rolloverWarningsOfEdit(deps.db, edit)),
+        data: { id: body.contractId, edit: editToWire(edit, await viewEdit(context, body.customerId, edit)) },
+        ...noRolloverToWire(await rolloverWarningsOfEdit(context.db, edit)),
       };
     },
   });
 }
 
-function historyRoute(deps: BillingContext): RouteDefinition {
+function historyRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/getEditHistory',
@@ -93,13 +93,13 @@ function historyRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body }) {
       const reference = { customerId: body.customer_id, contractId: body.contract_id };
-      const history = await getEditHistory(deps, reference);
+      const history = await getEditHistory(context, reference);
       return { data: history.edits.map((edit) => editToWire(edit, history)) };
     },
   });
 }
 
-function amendRoute(deps: BillingContext): RouteDefinition {
+function amendRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/amend',
@@ -111,8 +111,8 @@ function amendRoute(deps: BillingContext): RouteDefinition {
     response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const edit = await amendContract(deps, { ...body, createdBy: actor.name });
-      return { data: { id: edit.id }, ...noRolloverToWire(await rolloverWarningsOfEdit(deps.db, edit)) };
+      const edit = await amendContract(context, { ...body, createdBy: actor.name });
+      return { data: { id: edit.id }, ...noRolloverToWire(await rolloverWarningsOfEdit(context.db, edit)) };
     },
   });
 }

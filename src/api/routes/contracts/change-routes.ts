@@ -18,11 +18,11 @@ const usageFilterBody = record({ customerId: id, contractId: id, ...usageFilterF
 
 const reference = { customer_id: uuid, contract_id: uuid };
 
-export function contractChangeRoutes(deps: BillingContext): RouteDefinition[] {
-  return [updateEndDateRoute(deps), setUsageFilterRoute(deps), archiveRoute(deps)];
+export function contractChangeRoutes(context: BillingContext): RouteDefinition[] {
+  return [updateEndDateRoute(context), setUsageFilterRoute(context), archiveRoute(context)];
 }
 
-function updateEndDateRoute(deps: BillingContext): RouteDefinition {
+function updateEndDateRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/updateEndDate',
@@ -38,7 +38,7 @@ function updateEndDateRoute(deps: BillingContext): RouteDefinition {
     }),
     response: createdId.extend({ warnings: answerWarnings }),
     async handler({ body, actor }) {
-      await updateEndDate(deps, {
+      await updateEndDate(context, {
         customerId: body.customer_id,
         contractId: body.contract_id,
         changedBy: actor.name,
@@ -47,13 +47,13 @@ function updateEndDateRoute(deps: BillingContext): RouteDefinition {
       });
       return {
         data: { id: body.contract_id },
-        ...noRolloverToWire(await rolloverWarningsOfContract(deps.db, body.contract_id)),
+        ...noRolloverToWire(await rolloverWarningsOfContract(context.db, body.contract_id)),
       };
     },
   });
 }
 
-function setUsageFilterRoute(deps: BillingContext): RouteDefinition {
+function setUsageFilterRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/setUsageFilter',
@@ -62,12 +62,12 @@ function setUsageFilterRoute(deps: BillingContext): RouteDefinition {
     body: usageFilterBody.input.tolerant,
     response: 'empty',
     async handler({ body: { customerId, contractId, ...filter }, actor }) {
-      await setUsageFilter(deps, { customerId, contractId, changedBy: actor.name, filter });
+      await setUsageFilter(context, { customerId, contractId, changedBy: actor.name, filter });
     },
   });
 }
 
-function archiveRoute(deps: BillingContext): RouteDefinition {
+function archiveRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/archive',
@@ -81,7 +81,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     }),
     response: createdId,
     async handler({ body, actor }) {
-      await archiveContract(deps, {
+      await archiveContract(context, {
         customerId: body.customer_id,
         contractId: body.contract_id,
         changedBy: actor.name,

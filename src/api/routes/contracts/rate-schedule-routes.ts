@@ -45,11 +45,11 @@ const contractRate = z
     description: 'A rate, with the time in which its price and its entitlement stay as they are.',
   });
 
-export function contractRateScheduleRoutes(deps: RowContext): RouteDefinition[] {
-  return [rateScheduleRoute(deps)];
+export function contractRateScheduleRoutes(context: RowContext): RouteDefinition[] {
+  return [rateScheduleRoute(context)];
 }
 
-function rateScheduleRoute(deps: RowContext): RouteDefinition {
+function rateScheduleRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getContractRateSchedule',
@@ -71,7 +71,7 @@ function rateScheduleRoute(deps: RowContext): RouteDefinition {
     response: pageOf(contractRate),
     errors: [400, 404],
     async handler({ query, body }) {
-      const { creditTypes, ...page } = await readContractRates(deps, {
+      const { creditTypes, ...page } = await readContractRates(context, {
         customerId: body.customer_id,
         contractId: body.contract_id,
         at: body.at ?? null,
@@ -79,7 +79,7 @@ function rateScheduleRoute(deps: RowContext): RouteDefinition {
         ...pageRequest(query),
       });
       const productIds = page.rows.map(({ shown }) => shown.entry.productId);
-      const fields = await customFieldsOfObjects(deps, productIds);
+      const fields = await customFieldsOfObjects(context, productIds);
       return pageToWire(page, (row) => rateToWireOf(row, creditTypes, fields));
     },
   });

@@ -32,11 +32,11 @@ const listBody = z.object({
   ...options,
 });
 
-export function contractReadRoutes(deps: BillingContext): RouteDefinition[] {
-  return [getRoute(deps), listRoute(deps), getRouteV2(deps), listRouteV2(deps)];
+export function contractReadRoutes(context: BillingContext): RouteDefinition[] {
+  return [getRoute(context), listRoute(context), getRouteV2(context), listRouteV2(context)];
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/get',
@@ -46,7 +46,7 @@ function getRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: contract.output }),
     async handler({ body }) {
       const { customer_id: customerId, contract_id: contractId } = body;
-      const view = await getContract(deps, {
+      const view = await getContract(context, {
         ...{ customerId, contractId, asOfDate: null, withHistory: true },
         withBalances: asksForBalances(body),
       });
@@ -55,7 +55,7 @@ function getRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/list',
@@ -64,7 +64,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     body: listBody,
     response: z.object({ data: z.array(contract.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, {
+      const views = await listContracts(context, {
         ...filterFromWire(body),
         isNewestFirst: false,
         withHistory: true,
@@ -75,7 +75,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function getRouteV2(deps: BillingContext): RouteDefinition {
+function getRouteV2(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/get',
@@ -95,7 +95,7 @@ function getRouteV2(deps: BillingContext): RouteDefinition {
       if (asOfDate !== null && body.include_ledgers) {
         throw invalid(['asOfDate'], 'cannot be combined with include_ledgers');
       }
-      const view = await getContract(deps, {
+      const view = await getContract(context, {
         ...{ customerId, contractId, asOfDate, withHistory: false },
         withBalances: asksForBalances(body),
       });
@@ -104,7 +104,7 @@ function getRouteV2(deps: BillingContext): RouteDefinition {
   });
 }
 
-function listRouteV2(deps: BillingContext): RouteDefinition {
+function listRouteV2(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/list',
@@ -114,7 +114,7 @@ function listRouteV2(deps: BillingContext): RouteDefinition {
     body: listBody,
     response: z.object({ data: z.array(contractV2.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, {
+      const views = await listContracts(context, {
         ...filterFromWire(body),
         isNewestFirst: true,
         withHistory: false,

@@ -19,11 +19,16 @@ import { contractFromWire } from './input.ts';
 import { createdContract, createdContractToWire } from './output.ts';
 import { contractReadRoutes } from './read-routes.ts';
 
-export function contractRoutes(deps: BillingContext): RouteDefinition[] {
-  return [createRoute(deps), ...contractReadRoutes(deps), ...contractChangeRoutes(deps), releaseRoute(deps)];
+export function contractRoutes(context: BillingContext): RouteDefinition[] {
+  return [
+    createRoute(context),
+    ...contractReadRoutes(context),
+    ...contractChangeRoutes(context),
+    releaseRoute(context),
+  ];
 }
 
-function releaseRoute(deps: BillingContext): RouteDefinition {
+function releaseRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     tags: ['Contracts'],
@@ -42,12 +47,12 @@ function releaseRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body, actor }) {
       const { workflow_id: workflowId, outcome } = body;
-      await releaseCommit(deps, { workflowId, outcome, toldBy: actor.name });
+      await releaseCommit(context, { workflowId, outcome, toldBy: actor.name });
     },
   });
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     tags: ['Contracts'],
@@ -67,9 +72,9 @@ function createRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const full = namesPackage(body)
-        ? await createContractFromPackage(deps, contractFromPackageFromWire(body, actor.name))
-        : await createContract(deps, contractFromWire(body, actor.name));
-      const [view] = await viewsOf(deps, [full], deps.clock.now(), {
+        ? await createContractFromPackage(context, contractFromPackageFromWire(body, actor.name))
+        : await createContract(context, contractFromWire(body, actor.name));
+      const [view] = await viewsOf(context, [full], context.clock.now(), {
         withHistory: false,
         withBalances: false,
         // The contract is stored: the answer does not depend on whether usage can be read.
@@ -78,7 +83,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
       assert(view !== undefined, 'a contract that was just created has a view');
       return {
         data: { id: full.contract.id, contract: createdContractToWire(view) },
-        ...noRolloverToWire(await rolloverWarnings(deps.db, full, view.transitions)),
+        ...noRolloverToWire(await rolloverWarnings(context.db, full, view.transitions)),
       };
     },
   });

@@ -66,11 +66,11 @@ const seatSegment = record(
   { id: { answered: 'SubscriptionSeatsScheduleEntry' } },
 );
 
-export function subscriptionRoutes(deps: RowContext): RouteDefinition[] {
-  return [quantityHistoryRoute(deps), seatsHistoryRoute(deps)];
+export function subscriptionRoutes(context: RowContext): RouteDefinition[] {
+  return [quantityHistoryRoute(context), seatsHistoryRoute(context)];
 }
 
-function quantityHistoryRoute(deps: RowContext): RouteDefinition {
+function quantityHistoryRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getSubscriptionQuantityHistory',
@@ -85,13 +85,13 @@ function quantityHistoryRoute(deps: RowContext): RouteDefinition {
     response: z.object({ data: quantityHistory.output }),
     errors: [400, 404],
     async handler({ body }) {
-      const history = await readQuantityHistory(deps, referenceFromWire(body));
+      const history = await readQuantityHistory(context, referenceFromWire(body));
       return { data: quantityHistory.write({ ...history, subscriptionId: body.subscription_id }) };
     },
   });
 }
 
-function seatsHistoryRoute(deps: RowContext): RouteDefinition {
+function seatsHistoryRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getSubscriptionSeatsHistory',
@@ -116,7 +116,7 @@ function seatsHistoryRoute(deps: RowContext): RouteDefinition {
     errors: [400, 404],
     async handler({ body }) {
       const page = await readSeatsHistory(
-        deps,
+        context,
         referenceFromWire(body),
         {
           coveringDate: body.covering_date ?? null,

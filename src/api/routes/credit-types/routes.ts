@@ -22,7 +22,7 @@ const pricingUnit = record(
 
 const tags = ['Pricing units'];
 
-export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
+export function creditTypeRoutes(context: RowContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -38,7 +38,7 @@ export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
       response: pageOf(pricingUnit.output),
       errors: [400],
       async handler({ query }) {
-        return pageToWire(await listPricingUnits(deps, pageRequest(query)), pricingUnit.write);
+        return pageToWire(await listPricingUnits(context, pageRequest(query)), pricingUnit.write);
       },
     }),
     route({
@@ -54,7 +54,7 @@ export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 409],
       async handler({ body }) {
-        const { id } = await createPricingUnit(deps, body.name);
+        const { id } = await createPricingUnit(context, body.name);
         return { data: { id } };
       },
     }),

@@ -27,11 +27,11 @@ const declaredKey = z
 
 const common = { method: 'post', tags: ['Custom fields'] } as const;
 
-export function customFieldRoutes(deps: RowContext): RouteDefinition[] {
-  return [...keyRoutes(deps), listRoute(deps), ...valueRoutes(deps)];
+export function customFieldRoutes(context: RowContext): RouteDefinition[] {
+  return [...keyRoutes(context), listRoute(context), ...valueRoutes(context)];
 }
 
-function keyRoutes(deps: RowContext): RouteDefinition[] {
+function keyRoutes(context: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -55,7 +55,7 @@ function keyRoutes(deps: RowContext): RouteDefinition[] {
       response: 'empty',
       errors: [400, 409],
       handler: ({ body }) =>
-        addKey(deps, { entity: body.entity, key: body.key, enforceUniqueness: body.enforce_uniqueness }),
+        addKey(context, { entity: body.entity, key: body.key, enforceUniqueness: body.enforce_uniqueness }),
     }),
     route({
       ...common,
@@ -68,12 +68,12 @@ function keyRoutes(deps: RowContext): RouteDefinition[] {
       body: z.object({ entity, key: z.string().min(1) }).meta({ id: 'RemoveCustomFieldKey' }),
       response: 'empty',
       errors: [400],
-      handler: ({ body }) => removeKey(deps, body),
+      handler: ({ body }) => removeKey(context, body),
     }),
   ];
 }
 
-function listRoute(deps: RowContext): RouteDefinition {
+function listRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/customFields/listKeys',
@@ -92,7 +92,7 @@ function listRoute(deps: RowContext): RouteDefinition {
     response: pageOf(declaredKey),
     errors: [400],
     async handler({ query, body }) {
-      const page = await listKeys(deps, body.entities ?? null, pageRequest(query));
+      const page = await listKeys(context, body.entities ?? null, pageRequest(query));
       return pageToWire(page, ({ entity: of, key, enforceUniqueness: isUnique }) => ({
         entity: of,
         key,
@@ -102,7 +102,7 @@ function listRoute(deps: RowContext): RouteDefinition {
   });
 }
 
-function valueRoutes(deps: RowContext): RouteDefinition[] {
+function valueRoutes(context: RowContext): RouteDefinition[] {
   const object = { entity, entity_id: uuid };
   return [
     route({
@@ -118,7 +118,7 @@ function valueRoutes(deps: RowContext): RouteDefinition[] {
       response: 'empty',
       errors: [400, 404, 409],
       handler: ({ body }) =>
-        setValues(deps, { entity: body.entity, entityId: body.entity_id, fields: body.custom_fields }),
+        setValues(context, { entity: body.entity, entityId: body.entity_id, fields: body.custom_fields }),
     }),
     route({
       ...common,
@@ -136,7 +136,7 @@ function valueRoutes(deps: RowContext): RouteDefinition[] {
       response: 'empty',
       errors: [400, 404],
       handler: ({ body }) =>
-        deleteValues(deps, { entity: body.entity, entityId: body.entity_id, keys: body.keys }),
+        deleteValues(context, { entity: body.entity, entityId: body.entity_id, keys: body.keys }),
     }),
   ];
 }

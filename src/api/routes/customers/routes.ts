@@ -179,18 +179,18 @@ const configBody = z.object({
     .meta({ description: 'Printed on invoices, in the place of the address before. Null removes it.' }),
 });
 
-export function customerRoutes(deps: BillingContext): RouteDefinition[] {
+export function customerRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    createRoute(deps),
-    listRoute(deps),
-    getRoute(deps),
-    archiveRoute(deps),
-    eraseRoute(deps),
-    ...changeRoutes(deps),
+    createRoute(context),
+    listRoute(context),
+    getRoute(context),
+    archiveRoute(context),
+    eraseRoute(context),
+    ...changeRoutes(context),
   ];
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers',
@@ -204,7 +204,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: customer.output }),
     errors: [400, 409],
     async handler({ body }) {
-      const created = await createCustomer(deps, {
+      const created = await createCustomer(context, {
         name: body.name,
         ingestAliases: body.ingest_aliases ?? [],
         externalId: body.external_id ?? null,
@@ -222,7 +222,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers',
@@ -246,12 +246,12 @@ function listRoute(deps: BillingContext): RouteDefinition {
         crmAccountIds,
         search: query.search,
       };
-      return pageToWire(await listCustomers(deps, filter, pageRequest(query)), detailToWire);
+      return pageToWire(await listCustomers(context, filter, pageRequest(query)), detailToWire);
     },
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}',
@@ -263,12 +263,12 @@ function getRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: customerDetail.output }),
     errors: [404],
     async handler({ params }) {
-      return { data: detailToWire(await getCustomer(deps, params.customer_id)) };
+      return { data: detailToWire(await getCustomer(context, params.customer_id)) };
     },
   });
 }
 
-function archiveRoute(deps: BillingContext): RouteDefinition {
+function archiveRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/archive',
@@ -284,13 +284,13 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 503],
     async handler({ body, actor }) {
-      await archiveCustomer(deps, body.id, actor.name);
+      await archiveCustomer(context, body.id, actor.name);
       return { data: { id: body.id } };
     },
   });
 }
 
-function eraseRoute(deps: BillingContext): RouteDefinition {
+function eraseRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/erase',
@@ -307,13 +307,13 @@ function eraseRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ params }) {
-      await eraseCustomer(deps, params.customer_id);
+      await eraseCustomer(context, params.customer_id);
       return { data: { id: params.customer_id } };
     },
   });
 }
 
-function changeRoutes(deps: BillingContext): RouteDefinition[] {
+function changeRoutes(context: BillingContext): RouteDefinition[] {
   const common = { method: 'post', tags: ['Customers'], scope: 'write', params: byId } as const;
   return [
     route({
@@ -327,7 +327,7 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       body: z.object({ ingest_aliases: aliases }),
       response: 'empty',
       errors: [400, 404, 409],
-      handler: ({ params, body }) => setIngestAliases(deps, params.customer_id, body.ingest_aliases),
+      handler: ({ params, body }) => setIngestAliases(context, params.customer_id, body.ingest_aliases),
     }),
     route({
       ...common,
@@ -338,7 +338,7 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       response: z.object({ data: customer.output }),
       errors: [400, 404],
       async handler({ params, body }) {
-        return { data: toWire(await renameCustomer(deps, params.customer_id, body.name)) };
+        return { data: toWire(await renameCustomer(context, params.customer_id, body.name)) };
       },
     }),
     route({
@@ -360,10 +360,10 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
                 billingAddress: body.billing_address === null ? null : addressFromWire(body.billing_address),
               }),
         };
-        if (Object.keys(changes).length === 0) await getCustomer(deps, params.customer_id);
-        else await changeHeader(deps, params.customer_id, changes);
+        if (Object.keys(changes).length === 0) await getCustomer(context, params.customer_id);
+        else await changeHeader(context, params.customer_id, changes);
         const leaves = body.leave_stripe_invoices_in_draft;
-        if (leaves !== undefined) await setLeavesInvoicesInDraft(deps, params.customer_id, leaves);
+        if (leaves !== undefined) await setLeavesInvoicesInDraft(context, params.customer_id, leaves);
       },
     }),
   ];

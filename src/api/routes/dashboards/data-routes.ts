@@ -37,12 +37,18 @@ const LISTED_BALANCES = 20;
 /** A page shows the metrics that have a price for the customer; nobody reads more than this. */
 const METRICS_MAX = 100;
 
-export function dashboardDataRoutes(deps: RouteContext): RouteDefinition[] {
-  return [viewRoute(deps), ...invoiceRoutes(deps), metricsRoute(deps), usageRoute(deps), balancesRoute(deps)];
+export function dashboardDataRoutes(context: RouteContext): RouteDefinition[] {
+  return [
+    viewRoute(context),
+    ...invoiceRoutes(context),
+    metricsRoute(context),
+    usageRoute(context),
+    balancesRoute(context),
+  ];
 }
 
-function viewRoute(deps: RouteContext): RouteDefinition {
-  return dashboardRoute(deps, {
+function viewRoute(context: RouteContext): RouteDefinition {
+  return dashboardRoute(context, {
     path: '/v1/dashboards/view',
     operationId: 'getDashboardView',
     summary: 'Get the content and the options of a dashboard',
@@ -67,7 +73,7 @@ function viewRoute(deps: RouteContext): RouteDefinition {
     }),
     async read({ open }) {
       const { dashboard, options, colors, groups, expiresAt } = open;
-      const { name } = await getCustomer(deps, open.customerId);
+      const { name } = await getCustomer(context, open.customerId);
       return {
         data: {
           customer_name: name,
@@ -76,17 +82,17 @@ function viewRoute(deps: RouteContext): RouteDefinition {
           colors: { ...colors },
           groups: groups.map((group) => ({ ...group, values: { ...group.values } })),
           expires_at: formatInstant(expiresAt),
-          now: formatInstant(deps.clock.now()),
+          now: formatInstant(context.clock.now()),
         },
       };
     },
   });
 }
 
-function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
+function invoiceRoutes(context: RouteContext): RouteDefinition[] {
   const of = ['invoices'] as const;
   return [
-    dashboardRoute(deps, {
+    dashboardRoute(context, {
       path: '/v1/dashboards/invoices',
       operationId: 'listDashboardInvoices',
       summary: 'List the invoices of a dashboard, the newest first',
@@ -94,12 +100,12 @@ function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
       query: pageQuery(keysetPosition, LISTED_INVOICES),
       response: pageOf(listedInvoice),
       async read({ open, query }) {
-        const page = await shownInvoices(deps, open, query);
-        const view = await viewOf(deps, page.rows, {});
+        const page = await shownInvoices(context, open, query);
+        const view = await viewOf(context, page.rows, {});
         return pageToWire(page, (invoice) => listedInvoiceToWire(invoiceToWire(invoice, view)));
       },
     }),
-    dashboardRoute(deps, {
+    dashboardRoute(context, {
       path: '/v1/dashboards/invoices/{invoice_id}',
       operationId: 'getDashboardInvoice',
       summary: 'Read an invoice of a dashboard with its lines',
@@ -107,14 +113,14 @@ function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
       query: z.object({}),
       response: z.object({ data: wholeInvoice }),
       async read({ open, invoiceId }) {
-        const invoice = await getInvoice(deps, open.customerId, invoiceId);
+        const invoice = await getInvoice(context, open.customerId, invoiceId);
         requireShown(isShown(invoice, open.options), invoiceId);
         const skipsZero = open.options.show_zero_usage_line_items !== 'true';
-        const view = await viewOf(deps, [invoice], { skip_zero_qty_line_items: skipsZero });
+        const view = await viewOf(context, [invoice], { skip_zero_qty_line_items: skipsZero });
         return { data: wholeInvoiceToWire(invoiceToWire(invoice, view)) };
       },
     }),
-    dashboardRoute(deps, {
+    dashboardRoute(context, {
       path: '/v1/dashboards/invoices/{invoice_id}/pdf',
       operationId: 'getDashboardInvoicePdf',
       summary: 'Read an invoice of a dashboard as a PDF',
@@ -123,7 +129,7 @@ function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
       response: invoiceFile,
       mediaType: 'application/pdf',
       async read({ open, invoiceId }) {
-        return await printInvoice(deps, open.customerId, invoiceId, (invoice) =>
+        return await printInvoice(context, open.customerId, invoiceId, (invoice) =>
           requireShown(isShown(invoice, open.options), invoiceId),
         );
       },
@@ -133,7 +139,7 @@ function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
 
 /** The list filters by one status; a hidden row states so. */
 async function shownInvoices(
-  deps: RouteContext,
+  context: RouteContext,
   { customerId, options }: OpenDashboard,
   query: z.output<ReturnType<typeof pageQuery<typeof keysetPosition>>>,
 ) {
@@ -144,7 +150,7 @@ async function shownInvoices(
   return await pageWithRows(
     pageRequest(query),
     async (request) => {
-      const { rows, next } = await listInvoices(deps, filter, { ...request, order: 'descending' });
+      const { rows, next } = await listInvoices(context, filter, { ...request, order: 'descending' });
       return { rows: rows.filter((invoice) => isShown(invoice, options)), next };
     },
     ({ issuedAt, id }) => ({ at: issuedAt, id }),
@@ -174,8 +180,8 @@ const metric = z
   .object({ id: uuid, name: z.string(), group_keys: z.array(z.array(z.string())) })
   .meta({ id: 'DashboardMetric' });
 
-function metricsRoute(deps: RouteContext): RouteDefinition {
-  return dashboardRoute(deps, {
+function metricsRoute(context: RouteContext): RouteDefinition {
+  return dashboardRoute(context, {
     path: '/v1/dashboards/metrics',
     operationId: 'listDashboardMetrics',
     summary: 'List the metrics of a dashboard',
@@ -184,7 +190,7 @@ function metricsRoute(deps: RouteContext): RouteDefinition {
     query: z.object({}),
     response: z.object({ data: z.array(metric) }),
     async read({ open }) {
-      const metrics = await pricedMetrics(deps, open.customerId);
+      const metrics = await pricedMetrics(context, open.customerId);
       return { data: metrics.map(metricToShown) };
     },
   });
@@ -196,13 +202,13 @@ function metricToShown(of: Parameters<typeof metricToWire>[0]): z.input<typeof m
   return { id, name, group_keys: groupKeys };
 }
 
-async function pricedMetrics(deps: RouteContext, customerId: string) {
+async function pricedMetrics(context: RouteContext, customerId: string) {
   const filter = { customerId, onCurrentPlan: true, includeArchived: false };
-  return (await listCustomerMetrics(deps, filter, { after: null, limit: METRICS_MAX })).rows;
+  return (await listCustomerMetrics(context, filter, { after: null, limit: METRICS_MAX })).rows;
 }
 
-function usageRoute(deps: RouteContext): RouteDefinition {
-  return dashboardRoute(deps, {
+function usageRoute(context: RouteContext): RouteDefinition {
+  return dashboardRoute(context, {
     path: '/v1/dashboards/usage',
     operationId: 'listDashboardUsage',
     summary: 'Usage of a metric of a dashboard, by window and group',
@@ -218,11 +224,11 @@ function usageRoute(deps: RouteContext): RouteDefinition {
     }),
     response: pageOf(usageGroup),
     async read({ open, query }) {
-      const metrics = await pricedMetrics(deps, open.customerId);
+      const metrics = await pricedMetrics(context, open.customerId);
       if (!metrics.some(({ id }) => id === query.billable_metric_id)) {
         throw notFound('billable metric', query.billable_metric_id);
       }
-      const page = await usageGroups(deps, {
+      const page = await usageGroups(context, {
         customerId: open.customerId,
         billableMetricId: query.billable_metric_id,
         windowSize: query.window_size,
@@ -239,8 +245,8 @@ function usageRoute(deps: RouteContext): RouteDefinition {
   });
 }
 
-function balancesRoute(deps: RouteContext): RouteDefinition {
-  return dashboardRoute(deps, {
+function balancesRoute(context: RouteContext): RouteDefinition {
+  return dashboardRoute(context, {
     path: '/v1/dashboards/balances',
     operationId: 'listDashboardBalances',
     summary: 'List the balances of a dashboard with their ledgers',
@@ -256,7 +262,7 @@ function balancesRoute(deps: RouteContext): RouteDefinition {
         ...{ startingAt: null, effectiveBefore: null, withBalances: true },
         ...{ excludeZeroBalances: false, sortsByPriority: false },
       };
-      const listed = await listBalances(deps, input, pageRequest(query));
+      const listed = await listBalances(context, input, pageRequest(query));
       const unit = options.credit_ledger_credit_type_id?.toLowerCase();
       const rows = listed.page.rows.filter(
         ({ accessSchedule }) => unit === undefined || accessSchedule.creditTypeId === unit,

@@ -55,7 +55,10 @@ const billing = z
   .meta({ id: 'EventBilling' });
 
 /** `transactionId`: the schema of ids of events. */
-export function eventBillingRoute(deps: BillingContext, transactionId: z.ZodType<string>): RouteDefinition {
+export function eventBillingRoute(
+  context: BillingContext,
+  transactionId: z.ZodType<string>,
+): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/events/{transaction_id}/billing',
@@ -71,8 +74,8 @@ export function eventBillingRoute(deps: BillingContext, transactionId: z.ZodType
     response: z.object({ data: billing }),
     errors: [400, 404, 413],
     async handler({ params }) {
-      const found = await eventBilling(deps, params.transaction_id);
-      return { data: toWire(found, await viewOf(deps, found.invoices, {})) };
+      const found = await eventBilling(context, params.transaction_id);
+      return { data: toWire(found, await viewOf(context, found.invoices, {})) };
     },
   });
 }

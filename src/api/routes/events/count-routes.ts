@@ -26,7 +26,7 @@ const eventType = z
   })
   .meta({ id: 'EventType' });
 
-export function eventCountRoutes(deps: BillingContext): RouteDefinition[] {
+export function eventCountRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -41,7 +41,7 @@ export function eventCountRoutes(deps: BillingContext): RouteDefinition[] {
       response: z.object({ data: z.array(eventsOfDay) }),
       errors: [429],
       handler: async () => ({
-        data: (await countEventsByDay(deps)).map(({ start, events }) => ({
+        data: (await countEventsByDay(context)).map(({ start, events }) => ({
           starting_on: formatInstant(start),
           events,
         })),
@@ -58,7 +58,7 @@ export function eventCountRoutes(deps: BillingContext): RouteDefinition[] {
       response: z.object({ data: z.array(eventType) }),
       errors: [429],
       handler: async () => ({
-        data: (await countEventsByType(deps)).map((type) => ({
+        data: (await countEventsByType(context)).map((type) => ({
           event_type: type.eventType,
           events: type.events,
           last_timestamp: formatInstant(type.last),

@@ -23,7 +23,7 @@ const listedEvent = z
 
 const position = z.object({ at: keysetPosition.shape.at, transactionId: z.string().max(512) });
 
-export function eventListRoute(deps: BillingContext): RouteDefinition {
+export function eventListRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/events',
@@ -53,7 +53,7 @@ export function eventListRoute(deps: BillingContext): RouteDefinition {
         start,
         end,
       };
-      return pageToWire(await listEvents(deps, filter, pageRequest(query)), ({ event, customer }) => ({
+      return pageToWire(await listEvents(context, filter, pageRequest(query)), ({ event, customer }) => ({
         transaction_id: event.transactionId,
         timestamp: formatInstant(event.timestamp),
         event_type: event.eventType,

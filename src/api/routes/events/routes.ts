@@ -79,7 +79,7 @@ const unmatchedEvents = z
 
 const position = z.object({ prefix: z.string(), key: z.string() });
 
-export function eventRoutes(deps: BillingContext): RouteDefinition[] {
+export function eventRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -95,7 +95,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
       response: z.array(foundEvent),
       errors: [400, 413],
       async handler({ body }) {
-        const events = await searchEvents(deps, body.transactionIds);
+        const events = await searchEvents(context, body.transactionIds);
         return events.map((event) => toWire(event, body.include_unmatched ?? false));
       },
     }),
@@ -121,7 +121,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
       errors: [400],
       handler: async ({ query }) => {
         const range = { start: query.starting_on ?? null, end: query.ending_before ?? null };
-        return pageToWire(await listUnmatchedEvents(deps, range, pageRequest(query)), (one) => ({
+        return pageToWire(await listUnmatchedEvents(context, range, pageRequest(query)), (one) => ({
           customer_id: one.customerRef,
           events: one.events,
           first_timestamp: formatInstant(one.first),
@@ -129,9 +129,9 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
         }));
       },
     }),
-    eventBillingRoute(deps, transactionId),
-    eventListRoute(deps),
-    ...eventCountRoutes(deps),
+    eventBillingRoute(context, transactionId),
+    eventListRoute(context),
+    ...eventCountRoutes(context),
   ];
 }
 

@@ -137,14 +137,14 @@ const listed = granted
   })
   .meta({ id: 'Hold' });
 
-export function holdRoutes(deps: RouteContext): RouteDefinition[] {
+export function holdRoutes(billing: RouteContext): RouteDefinition[] {
   return [
-    reserveRoute(deps),
-    settleRoute(deps),
-    releaseRoute(deps),
-    extendRoute(deps),
-    listRoute(deps),
-    checkRoute(deps),
+    reserveRoute(billing),
+    settleRoute(billing),
+    releaseRoute(billing),
+    extendRoute(billing),
+    listRoute(billing),
+    checkRoute(billing),
   ];
 }
 
@@ -286,7 +286,7 @@ function endedToWire(answer: EndAnswer) {
   return { hold_id: id, transaction_id: transaction, expires_at: formatInstant(expiresAt) };
 }
 
-function listRoute(deps: RouteContext): RouteDefinition {
+function listRoute(billing: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/holds',
@@ -303,7 +303,7 @@ function listRoute(deps: RouteContext): RouteDefinition {
     errors: [400],
     async handler({ query }) {
       const filter = { customerId: query.customer_id, status: query.status ?? null };
-      return pageToWire(await listHolds(deps, filter, pageRequest(query)), (one) => ({
+      return pageToWire(await listHolds(billing, filter, pageRequest(query)), (one) => ({
         ...grantToWire(one),
         status: one.hold.status,
         settled_amount: one.hold.settledAmount,

@@ -59,7 +59,7 @@ const changeSchema = z
   })
   .meta({ id: 'InvoiceChange' });
 
-export function invoiceChangeRoute(deps: BillingContext): RouteDefinition {
+export function invoiceChangeRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}/change',
@@ -75,9 +75,9 @@ export function invoiceChangeRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: changeSchema }),
     errors: [400, 404],
     async handler({ params }) {
-      const changed = await readInvoiceChange(deps, params.customer_id, params.invoice_id);
+      const changed = await readInvoiceChange(context, params.customer_id, params.invoice_id);
       const former = changed.compared === null ? [] : [changed.compared.former];
-      return { data: toWire(changed, await numbersOfInvoices(deps, former)) };
+      return { data: toWire(changed, await numbersOfInvoices(context, former)) };
     },
   });
 }

@@ -64,7 +64,7 @@ const costsCsv = csvTable(COLUMNS, ({ credit_types, ...day }: CostsWire): CostRo
   ),
 );
 
-export function costsRoute(deps: BillingContext): RouteDefinition {
+export function costsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/costs',
@@ -87,10 +87,10 @@ export function costsRoute(deps: BillingContext): RouteDefinition {
       const range = { start: query.starting_on, end: query.ending_before };
       if (range.start >= range.end) throw invalid(['endingBefore'], 'must be after starting_on');
       const drafts = shared?.(createKeptDrafts) ?? null;
-      const page = await listCosts(deps, params.customer_id, range, pageRequest(query), drafts);
+      const page = await listCosts(context, params.customer_id, range, pageRequest(query), drafts);
       const ids = page.rows.flatMap(({ units }) => units.map(({ creditTypeId }) => creditTypeId));
       const units = await pricingUnitsOf(
-        deps,
+        context,
         ids.map((creditTypeId) => ({ id: creditTypeId, creditTypeId, lines: [] })),
       );
       return pageToWire(page, (one) => costsToWire(one, units));

@@ -112,11 +112,17 @@ function inputOf(body: z.output<typeof noteBody>, createdBy: string): CreditNote
   };
 }
 
-export function creditNoteRoutes(deps: BillingContext): RouteDefinition[] {
-  return [createRoute(deps), previewRoute(deps), voidRoute(deps), listRoute(deps), getRoute(deps)];
+export function creditNoteRoutes(billing: BillingContext): RouteDefinition[] {
+  return [
+    createRoute(billing),
+    previewRoute(billing),
+    voidRoute(billing),
+    listRoute(billing),
+    getRoute(billing),
+  ];
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(billing: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/creditNotes/create',
@@ -132,12 +138,12 @@ function createRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      return { data: { id: await createCreditNote(deps, inputOf(body, actor.name)) } };
+      return { data: { id: await createCreditNote(billing, inputOf(body, actor.name)) } };
     },
   });
 }
 
-function previewRoute(deps: BillingContext): RouteDefinition {
+function previewRoute(billing: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/creditNotes/preview',
@@ -151,14 +157,14 @@ function previewRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: creditNotePreviewSchema }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const planned = await previewCreditNote(deps, inputOf(body, actor.name));
-      const units = await creditTypesOf(deps, [planned.invoice.creditTypeId]);
+      const planned = await previewCreditNote(billing, inputOf(body, actor.name));
+      const units = await creditTypesOf(billing, [planned.invoice.creditTypeId]);
       return { data: creditNotePreviewToWire(planned, units) };
     },
   });
 }
 
-function voidRoute(deps: BillingContext): RouteDefinition {
+function voidRoute(billing: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/creditNotes/void',
@@ -173,7 +179,7 @@ function voidRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      await voidCreditNote(deps, body.id, actor.name);
+      await voidCreditNote(billing, body.id, actor.name);
       return { data: { id: body.id } };
     },
   });
@@ -188,7 +194,7 @@ const listQuery = pageQuery(keysetPosition, 25).extend({
   sort,
 });
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(billing: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices/creditNotes',
@@ -205,9 +211,9 @@ function listRoute(deps: BillingContext): RouteDefinition {
       const { invoice_id: invoiceId, customer_id: customerId, status } = query;
       const { issued_from: start = 0, issued_before: end = LATEST } = query;
       const filter = { invoiceId, customerId, status, issued: { start, end } };
-      const page = await listShownNotes(deps, filter, { ...pageRequest(query), order: order[query.sort] });
+      const page = await listShownNotes(billing, filter, { ...pageRequest(query), order: order[query.sort] });
       const units = await creditTypesOf(
-        deps,
+        billing,
         page.rows.map(({ note }) => note.creditTypeId),
       );
       return pageToWire(page, (shown) => creditNoteToWire(shown, units));
@@ -218,7 +224,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
 /** Later than any note. */
 const LATEST = Date.UTC(3000, 0, 1);
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(billing: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices/creditNotes/{credit_note_id}',
@@ -230,8 +236,8 @@ function getRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: creditNoteSchema }),
     errors: [404],
     async handler({ params }) {
-      const shown = await readCreditNote(deps, params.credit_note_id);
-      const units = await creditTypesOf(deps, [shown.note.creditTypeId]);
+      const shown = await readCreditNote(billing, params.credit_note_id);
+      const units = await creditTypesOf(billing, [shown.note.creditTypeId]);
       return { data: creditNoteToWire(shown, units) };
     },
   });

@@ -85,7 +85,7 @@ const explanationSchema = z
   })
   .meta({ id: 'LineExplanation' });
 
-export function explainRoute(deps: BillingContext): RouteDefinition {
+export function explainRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}/explain',
@@ -108,10 +108,10 @@ export function explainRoute(deps: BillingContext): RouteDefinition {
     }),
     errors: [400, 404, 413],
     async handler({ params, query }) {
-      const page = await explainInvoice(deps, params.customer_id, params.invoice_id, pageRequest(query));
-      const view = await viewOf(deps, [page.invoice], {});
+      const page = await explainInvoice(context, params.customer_id, params.invoice_id, pageRequest(query));
+      const view = await viewOf(context, [page.invoice], {});
       // An OVERWRITE may charge in another unit than the rate that it replaces.
-      const units = await pricingUnitsWithIds(deps, page.rows.flatMap(unitsOfPrices));
+      const units = await pricingUnitsWithIds(context, page.rows.flatMap(unitsOfPrices));
       const shown = { ...view, creditTypes: new Map([...view.creditTypes, ...units]) };
       return {
         ...pageToWire(page, (row) => explanationToWire(row, page.invoice, shown)),

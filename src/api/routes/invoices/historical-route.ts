@@ -65,7 +65,7 @@ const invoice = z
   })
   .meta({ id: 'HistoricalContractUsageInvoiceInputPayload' });
 
-export function historicalInvoiceRoute(deps: BillingContext): RouteDefinition {
+export function historicalInvoiceRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/createHistoricalInvoices',
@@ -82,8 +82,8 @@ export function historicalInvoiceRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404, 409, 503],
     async handler({ body }) {
       const inputs = await mapInChunks(body.invoices, fromWire);
-      const invoices = await (body.preview ? previewHistorical : createHistorical)(deps, inputs);
-      const view = await viewOf(deps, invoices, {});
+      const invoices = await (body.preview ? previewHistorical : createHistorical)(context, inputs);
+      const view = await viewOf(context, invoices, {});
       return { data: invoices.map((one) => invoiceToWire({ ...one, warnings: firstOf([]) }, view)) };
     },
   });

@@ -24,15 +24,18 @@ import {
 import { order, STATUSES, shownShape, sort, timeShape, timesOf, viewOf } from './routes.ts';
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
-export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingContext): RouteDefinition[] {
+export function issuedInvoiceRoutes(
+  context: BillingContext,
+  regenerating: BillingContext,
+): RouteDefinition[] {
   return [
-    listRoute(deps),
-    countRoute(deps),
-    sumsRoute(deps),
-    ageingRoute(deps),
+    listRoute(context),
+    countRoute(context),
+    sumsRoute(context),
+    ageingRoute(context),
     voidRoute(regenerating),
     regenerateRoute(regenerating),
-    refundedRoute(deps),
+    refundedRoute(context),
   ];
 }
 
@@ -69,7 +72,7 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
 
 const sumQuery = z.object({ status: enumIn(['FINALIZED', 'VOID']).optional(), ...filterShape });
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices',
@@ -93,13 +96,13 @@ function listRoute(deps: BillingContext): RouteDefinition {
         throw invalid(['refundDue'], 'requires issued invoices: no draft is paid');
       }
       if (query.status === 'DRAFT') refuseForDrafts(query);
-      const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
-      return invoicePage(page, await viewOf(deps, page.rows, query));
+      const page = await (query.status === 'DRAFT' ? draftsOf(context, query) : issuedOf(context, query));
+      return invoicePage(page, await viewOf(context, page.rows, query));
     },
   });
 }
 
-function countRoute(deps: BillingContext): RouteDefinition {
+function countRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices/counts',
@@ -112,13 +115,13 @@ function countRoute(deps: BillingContext): RouteDefinition {
     response: z.object({
       data: z.object({ finalized: z.int(), void: z.int() }).meta({ id: 'InvoiceCounts' }),
     }),
-    handler: async () => ({ data: await countIssued(deps) }),
+    handler: async () => ({ data: await countIssued(context) }),
   });
 }
 
 type ListQuery = z.output<typeof listQuery>;
 
-function draftsOf(deps: BillingContext, query: ListQuery) {
+function draftsOf(context: BillingContext, query: ListQuery) {
   const { next_page: after = null, limit } = query;
   const filter = {
     type: query.type,
@@ -128,17 +131,17 @@ function draftsOf(deps: BillingContext, query: ListQuery) {
     hasWarnings: query.has_warnings,
   };
   if (after !== null && !('customer' in after)) throw invalid(['nextPage'], OTHER_LIST);
-  return listDrafts(deps, filter, { after, limit, order: order[query.sort] });
+  return listDrafts(context, filter, { after, limit, order: order[query.sort] });
 }
 
-function issuedOf(deps: BillingContext, query: ListQuery) {
+function issuedOf(context: BillingContext, query: ListQuery) {
   const { next_page: after = null, limit, status } = query;
-  const filter = issuedFilter(deps, { ...query, status: status === 'DRAFT' ? undefined : status });
+  const filter = issuedFilter(context, { ...query, status: status === 'DRAFT' ? undefined : status });
   if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
-  return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });
+  return listIssuedInvoices(context, filter, { after, limit, order: order[query.sort] });
 }
 
-function issuedFilter(deps: BillingContext, query: z.output<typeof sumQuery>) {
+function issuedFilter(context: BillingContext, query: z.output<typeof sumQuery>) {
   return {
     status: query.status,
     type: query.type,
@@ -148,11 +151,11 @@ function issuedFilter(deps: BillingContext, query: z.output<typeof sumQuery>) {
     hasWarnings: query.has_warnings,
     externalStatus: query.external_status,
     refundDue: query.refund_due,
-    ...receivableFilter(query, deps.clock.now()),
+    ...receivableFilter(query, context.clock.now()),
   };
 }
 
-function sumsRoute(deps: BillingContext): RouteDefinition {
+function sumsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices/sums',
@@ -167,14 +170,14 @@ function sumsRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: z.array(invoiceSums.output) }),
     errors: [400],
     handler: async ({ query }) => ({
-      data: (await sumIssued(deps, issuedFilter(deps, query))).map((sums) => invoiceSums.write(sums)),
+      data: (await sumIssued(context, issuedFilter(context, query))).map((sums) => invoiceSums.write(sums)),
     }),
   });
 }
 
 const OTHER_LIST = 'must be the next_page of an earlier answer with the same status';
 
-function voidRoute(deps: BillingContext): RouteDefinition {
+function voidRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/void',
@@ -190,7 +193,7 @@ function voidRoute(deps: BillingContext): RouteDefinition {
     response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404],
     async handler({ body }) {
-      const warning = await voidInvoice(deps, body.id);
+      const warning = await voidInvoice(context, body.id);
       return {
         data: { id: body.id },
         ...warningsToWire(warning === null ? [] : [{ code: 'refund_due', message: warning }]),
@@ -199,7 +202,7 @@ function voidRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function regenerateRoute(deps: BillingContext): RouteDefinition {
+function regenerateRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/regenerate',
@@ -220,12 +223,12 @@ function regenerateRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409, 413, 503],
     async handler({ body: { id, collect_again: collectAgain = false } }) {
-      return { data: { id: await regenerateInvoice(deps, id, { collectAgain }) } };
+      return { data: { id: await regenerateInvoice(context, id, { collectAgain }) } };
     },
   });
 }
 
-function refundedRoute(deps: BillingContext): RouteDefinition {
+function refundedRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/refunded',
@@ -240,7 +243,7 @@ function refundedRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body }) {
-      await reportRefund(deps, body.id);
+      await reportRefund(context, body.id);
       return { data: { id: body.id } };
     },
   });

@@ -35,7 +35,7 @@ const lateInvoice = z
   })
   .meta({ id: 'LateInvoice' });
 
-export function lateUsageRoute(deps: BillingContext): RouteDefinition {
+export function lateUsageRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/late-usage',
@@ -52,13 +52,13 @@ export function lateUsageRoute(deps: BillingContext): RouteDefinition {
     response: pageOf(lateInvoice),
     errors: [400, 429],
     async handler({ query }) {
-      const page = await listLateUsage(deps, query.month, pageRequest(query));
+      const page = await listLateUsage(context, query.month, pageRequest(query));
       const invoices = page.rows.map(({ invoice }) => invoice);
       const [numbers, customers, units] = await Promise.all([
-        numbersOfInvoices(deps, invoices),
-        customersOfInvoices(deps, invoices),
+        numbersOfInvoices(context, invoices),
+        customersOfInvoices(context, invoices),
         pricingUnitsWithIds(
-          deps,
+          context,
           page.rows.flatMap(
             ({ late }) => late?.first.flatMap(({ price }) => price?.creditTypeId ?? []) ?? [],
           ),

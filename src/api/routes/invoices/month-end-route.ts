@@ -109,7 +109,7 @@ const summary = z
   })
   .meta({ id: 'MonthEndSummary' });
 
-export function monthEndRoute(deps: BillingContext): RouteDefinition {
+export function monthEndRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/month-end/{month}',
@@ -126,8 +126,8 @@ export function monthEndRoute(deps: BillingContext): RouteDefinition {
     response: pageOf(monthContract).extend({ summary }),
     errors: [400, 413, 429],
     async handler({ params, query }) {
-      const page = await readMonthEnd(deps, params.month, pageRequest(query));
-      const shown = await shownOf(deps, page.rows, page.sums);
+      const page = await readMonthEnd(context, params.month, pageRequest(query));
+      const shown = await shownOf(context, page.rows, page.sums);
       return {
         ...pageToWire(page, (row) => contractToWire(row, shown)),
         summary: summaryToWire(page.sums, shown),
@@ -144,17 +144,17 @@ interface Shown {
 }
 
 async function shownOf(
-  deps: BillingContext,
+  context: BillingContext,
   contracts: readonly MonthContract[],
   { units: sums }: MonthSums,
 ): Promise<Shown> {
   const invoices = contracts.flatMap(({ rows }) => rows.map(({ invoice }) => invoice));
   const ids = [...invoices.map(({ creditTypeId }) => creditTypeId), ...sums.map(({ unit }) => unit)];
   const [numbers, customers, external, units] = await Promise.all([
-    numbersOfInvoices(deps, invoices),
-    customersOfInvoices(deps, contracts),
-    externalOfInvoices(deps, invoices),
-    pricingUnitsWithIds(deps, ids),
+    numbersOfInvoices(context, invoices),
+    customersOfInvoices(context, contracts),
+    externalOfInvoices(context, invoices),
+    pricingUnitsWithIds(context, ids),
   ]);
   return {
     ...{ numbers, customers, external },

@@ -11,7 +11,7 @@ import type { CatalogueRouteContext } from '../route-context.ts';
 
 export const invoiceFile = z.instanceof(FileAnswer).meta({ type: 'string', format: 'binary' });
 
-export function invoicePdfRoute(deps: CatalogueRouteContext): RouteDefinition {
+export function invoicePdfRoute(context: CatalogueRouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
@@ -26,20 +26,20 @@ export function invoicePdfRoute(deps: CatalogueRouteContext): RouteDefinition {
     response: invoiceFile,
     mediaType: 'application/pdf',
     errors: [400, 404, 429, 503],
-    handler: ({ params }) => printInvoice(deps, params.customer_id, params.invoice_id),
+    handler: ({ params }) => printInvoice(context, params.customer_id, params.invoice_id),
   });
 }
 
 /** `check` refuses an invoice that the caller may not see. */
 export async function printInvoice(
-  deps: CatalogueRouteContext,
+  context: CatalogueRouteContext,
   customerId: string,
   invoiceId: string,
   check: (invoice: Invoice) => void = () => {},
 ): Promise<FileAnswer> {
-  const printed = await printedInvoice(deps, customerId, invoiceId);
+  const printed = await printedInvoice(context, customerId, invoiceId);
   check(printed.invoice);
-  const content = await resultInChunks(invoiceContent(printed, deps.seller, deps.invoiceDecimals));
-  const bytes = await deps.invoicePdf.write(content, printed.invoice.issuedAt);
+  const content = await resultInChunks(invoiceContent(printed, context.seller, context.invoiceDecimals));
+  const bytes = await context.invoicePdf.write(content, printed.invoice.issuedAt);
   return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);
 }

@@ -33,7 +33,7 @@ const body = z.object({
 
 type Body = z.output<typeof body>;
 
-export function previewChangeRoute(deps: BillingContext): RouteDefinition {
+export function previewChangeRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/preview',
@@ -54,12 +54,14 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404, 409, 413],
     async handler({ query, body: sent, actor }) {
       const change = await changeOf(sent, actor.name);
-      const page = await inEdit(change, () => previewChange(deps, change, rangeOf(sent), pageRequest(query)));
+      const page = await inEdit(change, () =>
+        previewChange(context, change, rangeOf(sent), pageRequest(query)),
+      );
       const all = page.rows.flatMap(({ invoices }) => invoices);
       // Each part of a large invoice takes a turn of the event loop.
       await afterOtherWork();
       const view = await viewOf(
-        deps,
+        context,
         all.flatMap(({ preview }) => preview ?? []),
         {
           skip_zero_qty_line_items: sent.skip_zero_qty_line_items ?? false,
@@ -67,7 +69,7 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
         },
       );
       const units = await pricingUnitsOf(
-        deps,
+        context,
         all.map(({ contractId, creditTypeId }) => ({ id: contractId, creditTypeId, lines: [] })),
       );
       const showsInvoices = sent.include_invoices === true;

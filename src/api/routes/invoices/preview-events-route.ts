@@ -23,7 +23,7 @@ const previewedEvent = z
   })
   .meta({ id: 'PreviewedEvent' });
 
-export function previewEventsRoute(deps: BillingContext): RouteDefinition {
+export function previewEventsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/previewEvents',
@@ -44,7 +44,7 @@ export function previewEventsRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404],
     errorBody: ingestError,
     async handler({ params, body }) {
-      const invoices = await previewEvents(deps, params.customer_id, {
+      const invoices = await previewEvents(context, params.customer_id, {
         mode: body.mode === 'MERGE' ? 'merge' : 'replace',
         events: body.events.map((event) => ({
           transactionId: event.transaction_id ?? null,
@@ -53,7 +53,7 @@ export function previewEventsRoute(deps: BillingContext): RouteDefinition {
           propertiesJson: stringifyJson(event.properties ?? {}),
         })),
       });
-      const view = await viewOf(deps, invoices, {
+      const view = await viewOf(context, invoices, {
         skip_zero_qty_line_items: body.skip_zero_qty_line_items ?? false,
       });
       return { data: invoices.map((invoice) => invoiceToWire(invoice, view)) };

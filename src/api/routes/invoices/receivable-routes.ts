@@ -82,7 +82,7 @@ const ageingSums = record(
   { id: { answered: 'AgeingSums' } },
 );
 
-export function ageingRoute(deps: BillingContext): RouteDefinition {
+export function ageingRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices/ageing',
@@ -92,6 +92,6 @@ export function ageingRoute(deps: BillingContext): RouteDefinition {
     tags: ['Invoices'],
     scope: 'read',
     response: z.object({ data: z.array(ageingSums.output) }),
-    handler: async () => ({ data: (await ageingOfInvoices(deps)).map((sums) => ageingSums.write(sums)) }),
+    handler: async () => ({ data: (await ageingOfInvoices(context)).map((sums) => ageingSums.write(sums)) }),
   });
 }

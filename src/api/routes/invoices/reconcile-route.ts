@@ -84,7 +84,7 @@ const customerSchema = z
   })
   .meta({ id: 'ReconciledCustomer' });
 
-export function reconcileRoute(deps: BillingContext): RouteDefinition {
+export function reconcileRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/reconcile',
@@ -103,13 +103,13 @@ export function reconcileRoute(deps: BillingContext): RouteDefinition {
     }),
     errors: [400, 404, 413],
     async handler({ query, body: asked }) {
-      const page = await reconcileInvoices(deps, {
+      const page = await reconcileInvoices(context, {
         range: { start: asked.starting_on, end: asked.ending_before },
         customerId: asked.customer_id ?? null,
         ...pageRequest(query),
       });
       const units = await pricingUnitsWithIds(
-        deps,
+        context,
         page.rows.flatMap(({ late }) => late.first.flatMap(({ price }) => price?.creditTypeId ?? [])),
       );
       return {

@@ -12,8 +12,8 @@ import { viewOf } from './routes.ts';
 
 const common = { method: 'post', tags: ['Invoices'], scope: 'write', errors: [400, 404] } as const;
 
-export function requestedInvoiceRoutes(deps: BillingContext): RouteDefinition[] {
-  return [servicesRoute(deps), issueDateRoute(deps), chargeRoute(deps)];
+export function requestedInvoiceRoutes(context: BillingContext): RouteDefinition[] {
+  return [servicesRoute(context), issueDateRoute(context), chargeRoute(context)];
 }
 
 /** Far above any invoice that is written by hand. */
@@ -32,7 +32,7 @@ const serviceLine = z
   })
   .meta({ id: 'ProServiceInvoiceLineItem' });
 
-function servicesRoute(deps: BillingContext): RouteDefinition {
+function servicesRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/scheduleProServicesInvoice',
@@ -49,7 +49,7 @@ function servicesRoute(deps: BillingContext): RouteDefinition {
     }),
     response: z.object({ data: z.array(invoiceSchema) }),
     async handler({ body, actor }) {
-      const invoice = await scheduleProfessionalServices(deps, {
+      const invoice = await scheduleProfessionalServices(context, {
         customerId: body.customer_id,
         contractId: body.contract_id,
         issuedAt: body.issued_at,
@@ -62,13 +62,13 @@ function servicesRoute(deps: BillingContext): RouteDefinition {
         })),
         requestedBy: actor.name,
       });
-      const view = await viewOf(deps, [invoice], {});
+      const view = await viewOf(context, [invoice], {});
       return { data: [invoiceToWire({ ...invoice, warnings: firstOf([]) }, view)] };
     },
   });
 }
 
-function issueDateRoute(deps: BillingContext): RouteDefinition {
+function issueDateRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/updateInvoiceIssueDate',
@@ -79,13 +79,13 @@ function issueDateRoute(deps: BillingContext): RouteDefinition {
     body: z.object({ invoice_id: uuid, issue_date: timestamp }),
     response: createdId,
     async handler({ body }) {
-      await moveIssueDate(deps, { invoiceId: body.invoice_id, issueDate: body.issue_date });
+      await moveIssueDate(context, { invoiceId: body.invoice_id, issueDate: body.issue_date });
       return { data: { id: body.invoice_id } };
     },
   });
 }
 
-function chargeRoute(deps: BillingContext): RouteDefinition {
+function chargeRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/customers/{customer_id}/addCharge',
@@ -106,7 +106,7 @@ function chargeRoute(deps: BillingContext): RouteDefinition {
     }),
     response: 'empty',
     async handler({ params, body, actor }) {
-      await addCharge(deps, {
+      await addCharge(context, {
         customerId: params.customer_id,
         contractId: body.customer_plan_id,
         productId: body.charge_id,

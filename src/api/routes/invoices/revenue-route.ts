@@ -26,7 +26,7 @@ const customerRevenue = z
   })
   .meta({ id: 'CustomerRevenue' });
 
-export function revenueRoute(deps: BillingContext): RouteDefinition {
+export function revenueRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/revenue',
@@ -51,21 +51,21 @@ export function revenueRoute(deps: BillingContext): RouteDefinition {
         throw invalid(['endingBefore'], `must be at most ${DAYS_MAX} days after starting_on`);
       }
       const ids = query.customer_id === undefined ? undefined : [query.customer_id];
-      const page = await listCustomers(deps, { archived: false, ids }, pageRequest(query));
+      const page = await listCustomers(context, { archived: false, ids }, pageRequest(query));
       const days = await mapConcurrently(page.rows, CUSTOMERS_AT_ONCE, ({ id }) =>
-        listRevenue(deps, id, range),
+        listRevenue(context, id, range),
       );
-      const units = await unitsOf(deps, days.flat());
+      const units = await unitsOf(context, days.flat());
       const rows = page.rows.map(({ id }, index) => ({ id, days: days[index] ?? [] }));
       return pageToWire({ ...page, rows }, (row) => toWire(row, units));
     },
   });
 }
 
-async function unitsOf(deps: BillingContext, days: readonly DayRevenue[]) {
+async function unitsOf(context: BillingContext, days: readonly DayRevenue[]) {
   const ids = new Set(days.map(({ creditTypeId }) => creditTypeId));
   return await pricingUnitsOf(
-    deps,
+    context,
     [...ids].map((creditTypeId) => ({ id: creditTypeId, creditTypeId, lines: [] })),
   );
 }

@@ -89,11 +89,11 @@ const breakdownQuery = pageQuery(breakdownPosition, 35).extend({
   ...shownShape,
 });
 
-export function invoiceRoutes(deps: BillingContext): RouteDefinition[] {
-  return [listRoute(deps), breakdownsRoute(deps), getRoute(deps)];
+export function invoiceRoutes(context: BillingContext): RouteDefinition[] {
+  return [listRoute(context), breakdownsRoute(context), getRoute(context)];
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices',
@@ -116,14 +116,14 @@ function listRoute(deps: BillingContext): RouteDefinition {
         creditTypeId: query.credit_type_id,
         ...timesOf(query),
       };
-      const page = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
-      const view = await viewOf(deps, page.rows, query);
+      const page = await listInvoices(context, filter, { ...pageRequest(query), order: order[query.sort] });
+      const view = await viewOf(context, page.rows, query);
       return invoicePage(page, view);
     },
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}',
@@ -138,14 +138,14 @@ function getRoute(deps: BillingContext): RouteDefinition {
     csv: invoicesCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
-      const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
-      const view = await viewOf(deps, [invoice], query);
+      const invoice = await getInvoice(context, params.customer_id, params.invoice_id);
+      const view = await viewOf(context, [invoice], query);
       return { data: invoiceToWire(invoice, view) };
     },
   });
 }
 
-function breakdownsRoute(deps: BillingContext): RouteDefinition {
+function breakdownsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/breakdowns',
@@ -175,11 +175,11 @@ function breakdownsRoute(deps: BillingContext): RouteDefinition {
         withoutEmpty: query.skip_zero_qty_line_items === true,
         ...pagesOfAnswer(shared, range),
       } as const;
-      const page = await listBreakdowns(deps, filter, {
+      const page = await listBreakdowns(context, filter, {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
         order: order[query.sort],
       });
-      const view = await viewOf(deps, page.rows, { ...query, areWindows: true });
+      const view = await viewOf(context, page.rows, { ...query, areWindows: true });
       return await pageToWireInParts(page, (item) => breakdownToWire(item, view));
     },
   });
@@ -200,22 +200,22 @@ interface ShownQuery {
 }
 
 export async function viewOf(
-  deps: BillingContext,
+  context: BillingContext,
   invoices: readonly (Invoice & InvoiceUnits & WithCard)[],
   shown: ShownQuery & { /** Windows are compared with no invoice. */ readonly areWindows?: true },
 ): Promise<InvoiceView> {
-  const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
+  const listPrices = shown.include_list_prices === true ? await listPricesOf(context, invoices) : null;
   const compared = shown.areWindows === true ? [] : invoices;
   const [creditTypes, customFields, numbers, external, credited, payers, customers, previous] =
     await Promise.all([
-      pricingUnitsOf(deps, invoices, listPrices),
-      customFieldsOfInvoices(deps, invoices),
-      numbersOfInvoices(deps, invoices),
-      externalOfInvoices(deps, invoices),
-      creditedOfInvoices(deps, compared),
-      payersOfInvoices(deps, invoices),
-      customersOfInvoices(deps, invoices),
-      previousInvoicesOf(deps, compared),
+      pricingUnitsOf(context, invoices, listPrices),
+      customFieldsOfInvoices(context, invoices),
+      numbersOfInvoices(context, invoices),
+      externalOfInvoices(context, invoices),
+      creditedOfInvoices(context, compared),
+      payersOfInvoices(context, invoices),
+      customersOfInvoices(context, invoices),
+      previousInvoicesOf(context, compared),
     ]);
   return {
     ...{ creditTypes, customFields, numbers, external, credited, payers, customers, previous, listPrices },

@@ -32,7 +32,7 @@ const body = z.object({
   sort,
 });
 
-export function spendBreakdownsRoute(deps: BillingContext): RouteDefinition {
+export function spendBreakdownsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/invoices/spend-breakdowns',
@@ -62,11 +62,11 @@ export function spendBreakdownsRoute(deps: BillingContext): RouteDefinition {
         properties: sent.group_key,
         ...pagesOfAnswer(shared, range),
       };
-      const page = await listSpendBreakdowns(deps, filter, {
+      const page = await listSpendBreakdowns(context, filter, {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE) }),
         order: order[sent.sort],
       });
-      const view = await viewOf(deps, page.rows, { areWindows: true });
+      const view = await viewOf(context, page.rows, { areWindows: true });
       return await pageToWireInParts(page, (item) => spendToWire(item, sent.group_key, view));
     },
   });

@@ -45,7 +45,7 @@ function evaluationToWire(cost: NonNullable<PreviewedUsage['evaluation']>): z.in
   return { mode, milliseconds, rows_read: events, hourly_rows: hourlyRows, hourly_rows_max: hourlyRowsMax };
 }
 
-export function billableMetricPreviewRoutes(deps: BillingContext): RouteDefinition[] {
+export function billableMetricPreviewRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -61,7 +61,7 @@ export function billableMetricPreviewRoutes(deps: BillingContext): RouteDefiniti
       errors: [400, 404],
       async handler({ query, body }) {
         const definition = definitionFromWire(body);
-        const page = await previewUsage(deps, definition, groupsFromWire(query, body));
+        const page = await previewUsage(context, definition, groupsFromWire(query, body));
         return {
           ...pageToWire(page, groupToWire),
           ...(page.evaluation === null ? {} : { evaluation: evaluationToWire(page.evaluation) }),

@@ -35,11 +35,17 @@ const createBody = definitionBody.extend({ name: metricName, custom_fields: cust
 
 const byId = z.object({ billable_metric_id: uuid });
 
-export function billableMetricRoutes(deps: BillingContext): RouteDefinition[] {
-  return [createRoute(deps), getRoute(deps), listRoute(deps), customerListRoute(deps), ...changeRoutes(deps)];
+export function billableMetricRoutes(context: BillingContext): RouteDefinition[] {
+  return [
+    createRoute(context),
+    getRoute(context),
+    listRoute(context),
+    customerListRoute(context),
+    ...changeRoutes(context),
+  ];
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/billable-metrics/create',
@@ -52,13 +58,13 @@ function createRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 409],
     async handler({ body }) {
-      const { id } = await createMetric(deps, fromWire(body));
+      const { id } = await createMetric(context, fromWire(body));
       return { data: { id } };
     },
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/billable-metrics/{billable_metric_id}',
@@ -70,12 +76,12 @@ function getRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: metric }),
     errors: [404],
     async handler({ params }) {
-      return { data: metricToWire(await getMetric(deps, params.billable_metric_id)) };
+      return { data: metricToWire(await getMetric(context, params.billable_metric_id)) };
     },
   });
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/billable-metrics',
@@ -88,12 +94,12 @@ function listRoute(deps: BillingContext): RouteDefinition {
     errors: [400],
     async handler({ query }) {
       const filter = { includeArchived: query.include_archived ?? false };
-      return pageToWire(await listMetrics(deps, filter, pageRequest(query)), metricToWire);
+      return pageToWire(await listMetrics(context, filter, pageRequest(query)), metricToWire);
     },
   });
 }
 
-function customerListRoute(deps: BillingContext): RouteDefinition {
+function customerListRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/billable-metrics',
@@ -117,12 +123,15 @@ function customerListRoute(deps: BillingContext): RouteDefinition {
         onCurrentPlan: query.on_current_plan ?? false,
         includeArchived: query.include_archived ?? false,
       };
-      return pageToWire(await listCustomerMetrics(deps, filter, pageRequest(query)), metricWithLegacyToWire);
+      return pageToWire(
+        await listCustomerMetrics(context, filter, pageRequest(query)),
+        metricWithLegacyToWire,
+      );
     },
   });
 }
 
-function changeRoutes(deps: BillingContext): RouteDefinition[] {
+function changeRoutes(context: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'put',
@@ -137,7 +146,7 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404],
       async handler({ params, body }) {
-        await setMetricName(deps, params.billable_metric_id, body.name);
+        await setMetricName(context, params.billable_metric_id, body.name);
         return { data: { id: params.billable_metric_id } };
       },
     }),
@@ -153,7 +162,7 @@ function changeRoutes(deps: BillingContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404],
       async handler({ body }) {
-        await retireMetric(deps, body.id);
+        await retireMetric(context, body.id);
         return { data: { id: body.id } };
       },
     }),

@@ -74,11 +74,11 @@ const OWNERS = {
   },
 } as const;
 
-export function namedScheduleRoutes(deps: RowContext): RouteDefinition[] {
+export function namedScheduleRoutes(context: RowContext): RouteDefinition[] {
   return [
-    ...routesOf(deps, 'Customer', OWNERS.Customer),
-    ...routesOf(deps, 'Contract', OWNERS.Contract),
-    ...routesOf(deps, 'RateCard', OWNERS.RateCard),
+    ...routesOf(context, 'Customer', OWNERS.Customer),
+    ...routesOf(context, 'Contract', OWNERS.Contract),
+    ...routesOf(context, 'RateCard', OWNERS.RateCard),
   ];
 }
 
@@ -90,7 +90,7 @@ interface Owner<Members extends z.ZodObject> {
 }
 
 function routesOf<Members extends z.ZodObject>(
-  deps: RowContext,
+  context: RowContext,
   id: string,
   { path, what, members, ownerOf }: Owner<Members>,
 ): RouteDefinition[] {
@@ -115,7 +115,7 @@ function routesOf<Members extends z.ZodObject>(
       response: segments,
       errors: [400, 404],
       async handler({ body }) {
-        const found = await getNamedSchedule(deps, scheduleOf(body), body.covering_date ?? null);
+        const found = await getNamedSchedule(context, scheduleOf(body), body.covering_date ?? null);
         return {
           data: found.map(({ value, startingAt, endingBefore }) => ({
             value: parseJson(value),
@@ -139,7 +139,7 @@ function routesOf<Members extends z.ZodObject>(
       response: 'empty',
       errors: [400, 404],
       async handler({ body }) {
-        await updateNamedSchedule(deps, scheduleOf(body), {
+        await updateNamedSchedule(context, scheduleOf(body), {
           startingAt: body.starting_at,
           endingBefore: body.ending_before ?? null,
           value: stringifyJson(body.value),

@@ -49,11 +49,11 @@ export const offsetNotification = record(
 const answer = z.object({ data: offsetNotification.output });
 const byId = z.strictObject({ id: uuid });
 
-export function offsetRoutes(deps: NotificationContext): RouteDefinition[] {
-  return [createRoute(deps), getRoute(deps), listRoute(deps), archiveRoute(deps)];
+export function offsetRoutes(context: NotificationContext): RouteDefinition[] {
+  return [createRoute(context), getRoute(context), listRoute(context), archiveRoute(context)];
 }
 
-function createRoute(deps: NotificationContext): RouteDefinition {
+function createRoute(context: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/create',
@@ -76,12 +76,12 @@ function createRoute(deps: NotificationContext): RouteDefinition {
     errors: [400, 409],
     async handler({ body: { name, policy, uniqueness_key }, actor }) {
       const wanted = { name, policy, uniquenessKey: uniqueness_key ?? null, createdBy: actor.name };
-      return { data: offsetToWire(await createOffset(deps, wanted)) };
+      return { data: offsetToWire(await createOffset(context, wanted)) };
     },
   });
 }
 
-function getRoute(deps: NotificationContext): RouteDefinition {
+function getRoute(context: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/get',
@@ -92,11 +92,11 @@ function getRoute(deps: NotificationContext): RouteDefinition {
     body: byId,
     response: answer,
     errors: [400, 404],
-    handler: async ({ body }) => ({ data: offsetToWire(await getOffset(deps, body.id)) }),
+    handler: async ({ body }) => ({ data: offsetToWire(await getOffset(context, body.id)) }),
   });
 }
 
-function listRoute(deps: NotificationContext): RouteDefinition {
+function listRoute(context: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/offset/list',
@@ -117,14 +117,17 @@ function listRoute(deps: NotificationContext): RouteDefinition {
     response: z.object({ data: z.array(offsetNotification.output), cursor: z.string().nullable() }),
     errors: [400],
     async handler({ body: { limit = LIST_LIMIT_MAX, cursor: after, archive_filter } }) {
-      const page = await listOffsets(deps, archive_filter ?? 'NOT_ARCHIVED', { after: after ?? null, limit });
+      const page = await listOffsets(context, archive_filter ?? 'NOT_ARCHIVED', {
+        after: after ?? null,
+        limit,
+      });
       const { data, next_page } = pageToWire(page, offsetToWire);
       return { data, cursor: next_page };
     },
   });
 }
 
-function archiveRoute(deps: NotificationContext): RouteDefinition {
+function archiveRoute(context: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/archive',
@@ -136,7 +139,7 @@ function archiveRoute(deps: NotificationContext): RouteDefinition {
     body: byId,
     response: answer,
     errors: [400, 404],
-    handler: async ({ body }) => ({ data: offsetToWire(await archiveOffset(deps, body.id)) }),
+    handler: async ({ body }) => ({ data: offsetToWire(await archiveOffset(context, body.id)) }),
   });
 }
 

@@ -23,8 +23,8 @@ const systemNotification = z
   })
   .meta({ id: 'SystemNotification' });
 
-export function notificationRoutes(deps: NotificationContext): RouteDefinition[] {
-  return [listRoute(deps), editRoute(deps), ...offsetRoutes(deps)];
+export function notificationRoutes(context: NotificationContext): RouteDefinition[] {
+  return [listRoute(context), editRoute(context), ...offsetRoutes(context)];
 }
 
 function listRoute({ db }: NotificationContext): RouteDefinition {
@@ -42,7 +42,7 @@ function listRoute({ db }: NotificationContext): RouteDefinition {
   });
 }
 
-function editRoute(deps: NotificationContext): RouteDefinition {
+function editRoute(context: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/edit',
@@ -66,10 +66,10 @@ function editRoute(deps: NotificationContext): RouteDefinition {
       const { type, offset } = policy;
       if (id === undefined) {
         if (offset !== undefined) throw invalid(['id'], 'is required for an offset');
-        return { data: toWire(await editSystemNotification(deps, { type, isEnabled })) };
+        return { data: toWire(await editSystemNotification(context, { type, isEnabled })) };
       }
       if (isEnabled !== undefined) throw invalid(['is_enabled'], 'is for system notifications only');
-      return { data: offsetToWire(await editOffset(deps, id, { type, offset })) };
+      return { data: offsetToWire(await editOffset(context, id, { type, offset })) };
     },
   });
 }

@@ -18,17 +18,17 @@ import { createPackageBody, packageFromWire, packageOutput, packageToWire } from
 
 const common = { method: 'post', tags: ['Packages'] } as const;
 
-export function packageRoutes(deps: BillingContext): RouteDefinition[] {
+export function packageRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    createRoute(deps),
-    getRoute(deps),
-    listRoute(deps),
-    archiveRoute(deps),
-    listContractsOnPackageRoute(deps),
+    createRoute(context),
+    getRoute(context),
+    listRoute(context),
+    archiveRoute(context),
+    listContractsOnPackageRoute(context),
   ];
 }
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/create',
@@ -42,13 +42,13 @@ function createRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const { id } = await createPackage(deps, packageFromWire(body, actor.name));
+      const { id } = await createPackage(context, packageFromWire(body, actor.name));
       return { data: { id } };
     },
   });
 }
 
-function getRoute(deps: BillingContext): RouteDefinition {
+function getRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/get',
@@ -58,11 +58,11 @@ function getRoute(deps: BillingContext): RouteDefinition {
     body: z.object({ package_id: uuid }),
     response: z.object({ data: packageOutput }),
     errors: [400, 404],
-    handler: async ({ body }) => ({ data: packageToWire(await getPackage(deps, body.package_id)) }),
+    handler: async ({ body }) => ({ data: packageToWire(await getPackage(context, body.package_id)) }),
   });
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/list',
@@ -79,12 +79,12 @@ function listRoute(deps: BillingContext): RouteDefinition {
     errors: [400],
     async handler({ query, body }) {
       const filter = body.archive_filter ?? 'NOT_ARCHIVED';
-      return pageToWire(await listPackages(deps, filter, pageRequest(query)), packageToWire);
+      return pageToWire(await listPackages(context, filter, pageRequest(query)), packageToWire);
     },
   });
 }
 
-function archiveRoute(deps: BillingContext): RouteDefinition {
+function archiveRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/archive',
@@ -97,7 +97,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body }) {
-      await archivePackage(deps, body.package_id);
+      await archivePackage(context, body.package_id);
       return { data: { id: body.package_id } };
     },
   });
@@ -114,7 +114,7 @@ const contractSummary = record(
   { id: { answered: 'ContractProjectionSummary' } },
 );
 
-function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
+function listContractsOnPackageRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/listContractsOnPackage',
@@ -142,7 +142,7 @@ function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
         includeArchived: body.include_archived ?? false,
       };
       return pageToWire(
-        await listContractsOnPackage(deps, filter, pageRequest(query)),
+        await listContractsOnPackage(context, filter, pageRequest(query)),
         contractSummary.write,
       );
     },

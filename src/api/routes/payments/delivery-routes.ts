@@ -14,11 +14,11 @@ import { externalInvoiceSchema, externalToWire } from '../invoices/external-invo
 /** One call is one transaction. */
 const INVOICES_PER_CALL_MAX = 100;
 
-export function deliveryRoutes(deps: RowContext): RouteDefinition[] {
-  return [deliverRoute(deps), tellRoute(deps), billableRoute(deps)];
+export function deliveryRoutes(context: RowContext): RouteDefinition[] {
+  return [deliverRoute(context), tellRoute(context), billableRoute(context)];
 }
 
-function deliverRoute(deps: RowContext): RouteDefinition {
+function deliverRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/deliver',
@@ -35,7 +35,7 @@ function deliverRoute(deps: RowContext): RouteDefinition {
     }),
     errors: [400, 404],
     async handler({ body }) {
-      const queued = await redeliverInvoices(deps, body.invoice_ids);
+      const queued = await redeliverInvoices(context, body.invoice_ids);
       return {
         data: queued.map(({ invoiceId, status }) => ({ invoice_id: invoiceId, external_status: status })),
       };
@@ -43,7 +43,7 @@ function deliverRoute(deps: RowContext): RouteDefinition {
   });
 }
 
-function tellRoute(deps: RowContext): RouteDefinition {
+function tellRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/providers/custom/invoices/update',
@@ -64,7 +64,7 @@ function tellRoute(deps: RowContext): RouteDefinition {
     response: z.object({ data: externalInvoiceSchema }),
     errors: [400, 404],
     async handler({ body }) {
-      const told = await tellExternalStatus(deps, body.invoice_id, {
+      const told = await tellExternalStatus(context, body.invoice_id, {
         ...(body.external_status === undefined ? {} : { status: body.external_status }),
         ...(body.number === undefined ? {} : { number: body.number }),
         ...(body.pdf_url === undefined ? {} : { pdfUrl: body.pdf_url }),
@@ -77,7 +77,7 @@ function tellRoute(deps: RowContext): RouteDefinition {
   });
 }
 
-function billableRoute(deps: RowContext): RouteDefinition {
+function billableRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/setBillableStatus',
@@ -90,7 +90,7 @@ function billableRoute(deps: RowContext): RouteDefinition {
     response: z.object({ data: z.object({ customer_id: uuid, billable_status: z.enum(BILLABLE_STATUSES) }) }),
     errors: [400, 404],
     async handler({ body }) {
-      await setCustomerBillableStatus(deps, body.customer_id, body.billable_status);
+      await setCustomerBillableStatus(context, body.customer_id, body.billable_status);
       return { data: body };
     },
   });

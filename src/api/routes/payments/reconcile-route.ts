@@ -57,7 +57,7 @@ const difference = record(
   { id: { answered: 'ProviderDifference' } },
 );
 
-export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
+export function reconcileProvidersRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/reconcileProviders',
@@ -78,7 +78,7 @@ export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
     response: pageOf(sums.output).extend({ differences: z.array(difference.output) }),
     errors: [400, 503],
     async handler({ query, body }) {
-      const page = await reconcileProviders(deps, {
+      const page = await reconcileProviders(context, {
         range: { start: body.starting_on, end: body.ending_before },
         customerId: body.customer_id ?? null,
         ...pageRequest(query),

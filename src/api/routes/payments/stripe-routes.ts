@@ -16,15 +16,15 @@ import { uuid } from '../../wire/fields.ts';
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
-export function stripeRoutes(deps: BillingContext): RouteDefinition[] {
-  return [createRoute(deps), listRoute(deps), archiveRoute(deps), webhookRoute(deps)];
+export function stripeRoutes(context: BillingContext): RouteDefinition[] {
+  return [createRoute(context), listRoute(context), archiveRoute(context), webhookRoute(context)];
 }
 
 const key = z
   .string()
   .regex(/^[\x21-\x7e]{8,512}$/, 'must be printable ASCII without spaces, of 8 to 512 characters');
 
-function createRoute(deps: BillingContext): RouteDefinition {
+function createRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/create',
@@ -43,12 +43,12 @@ function createRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 409, 503],
     async handler({ body }) {
       const account = { name: body.name, apiKey: body.api_key, webhookSecret: body.webhook_secret ?? null };
-      return { data: { delivery_method_id: await createStripeAccount(deps, account) } };
+      return { data: { delivery_method_id: await createStripeAccount(context, account) } };
     },
   });
 }
 
-function listRoute(deps: BillingContext): RouteDefinition {
+function listRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/list',
@@ -61,7 +61,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
       ),
     }),
     async handler() {
-      const accounts = await listStripeAccounts(deps);
+      const accounts = await listStripeAccounts(context);
       return {
         data: accounts.map(({ deliveryMethodId, name, stripeAccountId }) => ({
           delivery_method_id: deliveryMethodId,
@@ -73,7 +73,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: BillingContext): RouteDefinition {
+function archiveRoute(context: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/archive',
@@ -85,7 +85,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: z.object({ delivery_method_id: uuid }) }),
     errors: [400, 404],
     async handler({ body }) {
-      await archiveStripeAccount(deps, body.delivery_method_id);
+      await archiveStripeAccount(context, body.delivery_method_id);
       return { data: { delivery_method_id: body.delivery_method_id } };
     },
   });
@@ -95,7 +95,7 @@ const SIGNATURE = 'stripe-signature';
 
 const ACCOUNT_NAME = /^[\x20-\x7e]{1,200}$/;
 
-function webhookRoute(deps: BillingContext): RouteDefinition {
+function webhookRoute(context: BillingContext): RouteDefinition {
   const documented = route({
     ...common,
     path: '/v1/providers/stripe/webhook/{name}',
@@ -119,15 +119,15 @@ function webhookRoute(deps: BillingContext): RouteDefinition {
     async run({ http, body }) {
       const name = http.req.param('name') ?? '';
       // Requests need no token, so the name is not repeated.
-      const account = ACCOUNT_NAME.test(name) ? await findStripeAccount(deps, name) : null;
+      const account = ACCOUNT_NAME.test(name) ? await findStripeAccount(context, name) : null;
       if (account === null) throw new Refusal('not_found', 'there is no account with this name');
-      const secret = deps.accounts.webhookSecret(account);
+      const secret = context.accounts.webhookSecret(account);
       if (secret === null) throw new Refusal('invalid', `the account ${name} has no webhook secret`);
       const text = await verifiedEvent(Buffer.from(body as Buffer), http.req.header(SIGNATURE) ?? '', secret);
       if (text === null) throw new Refusal('invalid', 'the signature of the event is not valid, or too old');
       const event = stripeEvent.safeParse(parseJson(text));
       if (!event.success) throw new Refusal('invalid', 'the event is not one of Stripe');
-      await takeStripeEvent(deps, account.id, event.data);
+      await takeStripeEvent(context, account.id, event.data);
       return { received: true };
     },
   };

@@ -58,11 +58,11 @@ const inviteBody = z
   .meta({ id: 'InvitePerson' });
 const resetBody = z.strictObject({ id: uuid }).meta({ id: 'ResetPerson' });
 
-export function peopleRoutes(deps: RouteContext): RouteDefinition[] {
-  return [listRoute(deps), inviteRoute(deps), resetRoute(deps), ...changeRoutes(deps)];
+export function peopleRoutes(context: RouteContext): RouteDefinition[] {
+  return [listRoute(context), inviteRoute(context), resetRoute(context), ...changeRoutes(context)];
 }
 
-function listRoute(deps: RouteContext): RouteDefinition {
+function listRoute(context: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/people/list',
@@ -74,7 +74,7 @@ function listRoute(deps: RouteContext): RouteDefinition {
     query: pageQuery(keysetPosition),
     response: pageOf(person.output),
     handler: async ({ query }) =>
-      pageToWire(await listPeople(deps, pageRequest(query)), (each) => person.write(each)),
+      pageToWire(await listPeople(context, pageRequest(query)), (each) => person.write(each)),
   });
 }
 
@@ -94,7 +94,7 @@ function linkRoute(
   };
 }
 
-function inviteRoute(deps: RouteContext): RouteDefinition {
+function inviteRoute(context: RouteContext): RouteDefinition {
   const facts = {
     path: '/v1/people/invite',
     operationId: 'invitePerson',
@@ -104,12 +104,12 @@ function inviteRoute(deps: RouteContext): RouteDefinition {
   } as const;
   return linkRoute(facts, inviteBody, async ({ http, body, actor }) => {
     const { email, name = null, role } = await checkBody(inviteBody, body);
-    const made = await invitePerson(deps, { email, name, role }, actor.permissions);
-    return { data: invited.write(shown(made, siteOf(http, deps.publicUrl).origin)) };
+    const made = await invitePerson(context, { email, name, role }, actor.permissions);
+    return { data: invited.write(shown(made, siteOf(http, context.publicUrl).origin)) };
   });
 }
 
-function resetRoute(deps: RouteContext): RouteDefinition {
+function resetRoute(context: RouteContext): RouteDefinition {
   const facts = {
     path: '/v1/people/reset',
     operationId: 'resetPerson',
@@ -118,8 +118,8 @@ function resetRoute(deps: RouteContext): RouteDefinition {
       'Ends all sessions of the person and answers a new link; links that were not opened no longer work.',
   } as const;
   return linkRoute(facts, resetBody, async ({ http, body, actor }) => {
-    const made = await resetPerson(deps, (await checkBody(resetBody, body)).id, actor.permissions);
-    return { data: invited.write(shown(made, siteOf(http, deps.publicUrl).origin)) };
+    const made = await resetPerson(context, (await checkBody(resetBody, body)).id, actor.permissions);
+    return { data: invited.write(shown(made, siteOf(http, context.publicUrl).origin)) };
   });
 }
 
@@ -128,7 +128,7 @@ function shown({ person: invitee, link, linkExpiresAt }: InvitedPerson, origin: 
   return { ...invitee, link: `${origin}/console/invite#${link}`, linkExpiresAt };
 }
 
-function changeRoutes(deps: RouteContext): RouteDefinition[] {
+function changeRoutes(context: RouteContext): RouteDefinition[] {
   const facts = { method: 'post', tags, scope: 'write', response: answer, errors: [404, 409] } as const;
   return [
     route({
@@ -140,7 +140,7 @@ function changeRoutes(deps: RouteContext): RouteDefinition[] {
         'It counts from the next request of the person. Roles of persons who sign in at an identity provider are stated there (409).',
       body: z.strictObject({ id: uuid, role: z.string().min(1).max(63) }).meta({ id: 'SetRoleOfPerson' }),
       handler: async ({ body, actor }) => ({
-        data: person.write(await setRole(deps, body, actor.permissions)),
+        data: person.write(await setRole(context, body, actor.permissions)),
       }),
     }),
     route({
@@ -153,7 +153,7 @@ function changeRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ id: uuid, disabled: z.boolean().default(true) }).meta({ id: 'DisablePerson' }),
       async handler({ body, actor }) {
         const wanted = { id: body.id, isDisabled: body.disabled };
-        return { data: person.write(await disablePerson(deps, wanted, actor.permissions)) };
+        return { data: person.write(await disablePerson(context, wanted, actor.permissions)) };
       },
     }),
     route({
@@ -165,7 +165,7 @@ function changeRoutes(deps: RouteContext): RouteDefinition[] {
         'Name, address and passkeys are removed; rows of the audit log stay under the id of the person.',
       body: z.strictObject({ id: uuid }).meta({ id: 'ErasePerson' }),
       handler: async ({ body, actor }) => ({
-        data: person.write(await erasePerson(deps, body.id, actor.permissions)),
+        data: person.write(await erasePerson(context, body.id, actor.permissions)),
       }),
     }),
   ];

@@ -30,7 +30,7 @@ const role = record(
 
 const answer = z.object({ data: role.output });
 
-export function roleRoutes(deps: RouteContext): RouteDefinition[] {
+export function roleRoutes(context: RouteContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -41,7 +41,7 @@ export function roleRoutes(deps: RouteContext): RouteDefinition[] {
       tags,
       scope: 'write',
       response: z.object({ data: z.array(role.output) }),
-      handler: async () => ({ data: (await listRoles(deps)).map((each) => role.write(each)) }),
+      handler: async () => ({ data: (await listRoles(context)).map((each) => role.write(each)) }),
     }),
     route({
       method: 'post',
@@ -58,7 +58,7 @@ export function roleRoutes(deps: RouteContext): RouteDefinition[] {
       response: answer,
       errors: [409],
       handler: async ({ body, actor }) => ({
-        data: role.write(await createRole(deps, body, actor.permissions)),
+        data: role.write(await createRole(context, body, actor.permissions)),
       }),
     }),
     route({
@@ -72,7 +72,7 @@ export function roleRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ name: z.string().min(1).max(63) }).meta({ id: 'ArchiveRole' }),
       response: answer,
       errors: [404, 409],
-      handler: async ({ body }) => ({ data: role.write(await archiveRole(deps, body.name)) }),
+      handler: async ({ body }) => ({ data: role.write(await archiveRole(context, body.name)) }),
     }),
   ];
 }

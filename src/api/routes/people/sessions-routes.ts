@@ -29,7 +29,7 @@ const session = record(
 
 const tags = ['People'];
 
-export function sessionsRoutes(deps: RouteContext): RouteDefinition[] {
+export function sessionsRoutes(context: RouteContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -42,7 +42,7 @@ export function sessionsRoutes(deps: RouteContext): RouteDefinition[] {
       query: pageQuery(keysetPosition),
       response: pageOf(session.output),
       async handler({ query, actor }) {
-        const page = await listSessions(deps, actor, pageRequest(query));
+        const page = await listSessions(context, actor, pageRequest(query));
         return pageToWire(page, (each: ListedSession) =>
           session.write({ ...each, isCurrent: each.id === actor.sessionId }),
         );
@@ -60,7 +60,7 @@ export function sessionsRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ id: uuid }).meta({ id: 'EndSession' }),
       errors: [404],
       response: 'empty',
-      handler: async ({ body, actor }) => await endSession(deps, actor, body.id),
+      handler: async ({ body, actor }) => await endSession(context, actor, body.id),
     }),
   ];
 }

@@ -30,11 +30,17 @@ const ARCHIVE_FILTERS = ['ARCHIVED', 'NOT_ARCHIVED', 'ALL'] as const;
 
 const common = { method: 'post', tags: ['Products'] } as const;
 
-export function productRoutes(deps: RowContext): RouteDefinition[] {
-  return [createRoute(deps), getRoute(deps), listRoute(deps), updateRoute(deps), archiveRoute(deps)];
+export function productRoutes(context: RowContext): RouteDefinition[] {
+  return [
+    createRoute(context),
+    getRoute(context),
+    listRoute(context),
+    updateRoute(context),
+    archiveRoute(context),
+  ];
 }
 
-function createRoute(deps: RowContext): RouteDefinition {
+function createRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/create',
@@ -49,7 +55,7 @@ function createRoute(deps: RowContext): RouteDefinition {
       if (body.composite_scope != null && body.type !== 'COMPOSITE') {
         throw invalid(['compositeScope'], `is for COMPOSITE products, not for ${body.type}`);
       }
-      const { id } = await createProduct(deps, {
+      const { id } = await createProduct(context, {
         type: body.type === 'PRO_SERVICE' ? 'PROFESSIONAL_SERVICE' : body.type,
         terms: termsFromWire(body),
         customFields: body.custom_fields ?? {},
@@ -60,7 +66,7 @@ function createRoute(deps: RowContext): RouteDefinition {
   });
 }
 
-function getRoute(deps: RowContext): RouteDefinition {
+function getRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/get',
@@ -71,12 +77,12 @@ function getRoute(deps: RowContext): RouteDefinition {
     response: z.object({ data: productSchema }),
     errors: [400, 404],
     async handler({ body }) {
-      return { data: toWire(await getProduct(deps, body.id), deps.clock.now()) };
+      return { data: toWire(await getProduct(context, body.id), context.clock.now()) };
     },
   });
 }
 
-function listRoute(deps: RowContext): RouteDefinition {
+function listRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/list',
@@ -90,14 +96,14 @@ function listRoute(deps: RowContext): RouteDefinition {
     response: pageOf(productSchema),
     errors: [400],
     async handler({ query, body }) {
-      const now = deps.clock.now();
-      const page = await listProducts(deps, body.archive_filter ?? 'NOT_ARCHIVED', pageRequest(query));
+      const now = context.clock.now();
+      const page = await listProducts(context, body.archive_filter ?? 'NOT_ARCHIVED', pageRequest(query));
       return pageToWire(page, (product) => toWire(product, now));
     },
   });
 }
 
-function updateRoute(deps: RowContext): RouteDefinition {
+function updateRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/update',
@@ -109,7 +115,7 @@ function updateRoute(deps: RowContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body, actor }) {
-      await updateProduct(deps, {
+      await updateProduct(context, {
         productId: body.product_id,
         startingAt: body.starting_at,
         changes: changesFromWire(body),
@@ -120,7 +126,7 @@ function updateRoute(deps: RowContext): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: RowContext): RouteDefinition {
+function archiveRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/archive',
@@ -132,7 +138,7 @@ function archiveRoute(deps: RowContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body }) {
-      await archiveProduct(deps, body.product_id);
+      await archiveProduct(context, body.product_id);
       return { data: { id: body.product_id } };
     },
   });

@@ -100,7 +100,7 @@ const pending = z
   })
   .meta({ id: 'PendingRepricing' });
 
-export function pendingRepricingRoute(deps: RowContext): RouteDefinition {
+export function pendingRepricingRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/contract-pricing/rate-cards/{rate_card_id}/pendingRepricing',
@@ -115,7 +115,7 @@ export function pendingRepricingRoute(deps: RowContext): RouteDefinition {
     errors: [400, 404],
     handler: async ({ params, query }) =>
       pageToWire(
-        await pendingRepricing(deps, params.rate_card_id, pageRequest(query)),
+        await pendingRepricing(context, params.rate_card_id, pageRequest(query)),
         ({ present, next }) => ({
           provider: present.provider,
           model: present.model,

@@ -29,11 +29,11 @@ import { rateSelectors, selectorsFromWire } from './rate-selector-schemas.ts';
 
 const common = { method: 'post', tags: ['Rate cards'], errors: [400, 404] } as const;
 
-export function rateRoutes(deps: RowContext): RouteDefinition[] {
-  return [addRateRoute(deps), addRatesRoute(deps), ratesRoute(deps), scheduleRoute(deps)];
+export function rateRoutes(context: RowContext): RouteDefinition[] {
+  return [addRateRoute(context), addRatesRoute(context), ratesRoute(context), scheduleRoute(context)];
 }
 
-function addRateRoute(deps: RowContext): RouteDefinition {
+function addRateRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     scope: 'write',
@@ -46,7 +46,7 @@ function addRateRoute(deps: RowContext): RouteDefinition {
     body: rateInput.extend({ rate_card_id: uuid }).meta({ id: 'AddRate' }),
     response: z.object({ data: rateWithCommitRate }),
     async handler({ body, actor }) {
-      const { entries, creditTypes } = await addRates(deps, {
+      const { entries, creditTypes } = await addRates(context, {
         rateCardId: body.rate_card_id,
         rates: [rateFromWire(body)],
         pathOf: () => [],
@@ -69,7 +69,7 @@ export const addRatesBody = z
   .object({ rate_card_id: uuid, rates: z.array(rateInput).min(1).max(RATES_PER_CALL_MAX) })
   .meta({ id: 'AddRates' });
 
-function addRatesRoute(deps: RowContext): RouteDefinition {
+function addRatesRoute(context: RowContext): RouteDefinition {
   return route({
     ...common,
     scope: 'write',
@@ -80,7 +80,7 @@ function addRatesRoute(deps: RowContext): RouteDefinition {
     response: createdId,
     async handler({ body, actor }) {
       const pathOf = (index: number) => ['rates', index];
-      await addRates(deps, {
+      await addRates(context, {
         rateCardId: body.rate_card_id,
         rates: await mapInChunks(body.rates, rateFromWire),
         pathOf,
@@ -111,7 +111,7 @@ const rateQuery = pageQuery(z.object({ identity: z.int().min(0), start: z.int() 
 
 const reading = { ...common, scope: 'read', query: rateQuery, response: pageOf(rateSegment) } as const;
 
-function ratesRoute(deps: RowContext): RouteDefinition {
+function ratesRoute(context: RowContext): RouteDefinition {
   return route({
     ...reading,
     path: '/v1/contract-pricing/rate-cards/getRates',
@@ -119,11 +119,11 @@ function ratesRoute(deps: RowContext): RouteDefinition {
     summary: 'Get the rates of a rate card at one instant',
     description: 'Entitled or not: `entitled` tells.',
     body: z.object({ rate_card_id: uuid, at: timestamp, selectors: rateSelectors }),
-    handler: ({ query, body }) => readPage(deps, query, body, { start: body.at, end: body.at + 1 }),
+    handler: ({ query, body }) => readPage(context, query, body, { start: body.at, end: body.at + 1 }),
   });
 }
 
-function scheduleRoute(deps: RowContext): RouteDefinition {
+function scheduleRoute(context: RowContext): RouteDefinition {
   return route({
     ...reading,
     path: '/v1/contract-pricing/rate-cards/getRateSchedule',
@@ -139,17 +139,17 @@ function scheduleRoute(deps: RowContext): RouteDefinition {
       selectors: rateSelectors,
     }),
     handler: ({ query, body }) =>
-      readPage(deps, query, body, { start: body.starting_at, end: body.ending_before ?? null }),
+      readPage(context, query, body, { start: body.starting_at, end: body.ending_before ?? null }),
   });
 }
 
 async function readPage(
-  deps: RowContext,
+  context: RowContext,
   query: z.output<typeof rateQuery>,
   body: { readonly rate_card_id: string; readonly selectors?: z.output<typeof rateSelectors> },
   range: OpenInterval,
 ) {
-  const { creditTypes, ...page } = await readRates(deps, {
+  const { creditTypes, ...page } = await readRates(context, {
     rateCardId: body.rate_card_id,
     range,
     selectors: selectorsFromWire(body.selectors),
@@ -157,7 +157,7 @@ async function readPage(
     ...pageRequest(query),
   });
   const fields = await customFieldsOfObjects(
-    deps,
+    context,
     page.rows.map(({ entry }) => entry.productId),
   );
   return pageToWire(page, (row) => segmentToWire(row, creditTypes, fields));

@@ -89,16 +89,16 @@ const rateCard = record(
 
 const common = { method: 'post', tags: ['Rate cards'] } as const;
 
-export function rateCardRoutes(deps: RowContext): RouteDefinition[] {
+export function rateCardRoutes(context: RowContext): RouteDefinition[] {
   return [
-    ...headerRoutes(deps),
-    ...changeRoutes(deps),
-    ...productOrderRoutes(deps),
-    pendingRepricingRoute(deps),
+    ...headerRoutes(context),
+    ...changeRoutes(context),
+    ...productOrderRoutes(context),
+    pendingRepricingRoute(context),
   ];
 }
 
-function headerRoutes(deps: RowContext): RouteDefinition[] {
+function headerRoutes(context: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -114,8 +114,8 @@ function headerRoutes(deps: RowContext): RouteDefinition[] {
         const { managed_pricing: managed } = body;
         const { id } =
           managed == null
-            ? await createRateCard(deps, input)
-            : await createManagedRateCard(deps, input, pricingFromWire(managed));
+            ? await createRateCard(context, input)
+            : await createManagedRateCard(context, input, pricingFromWire(managed));
         return { data: { id } };
       },
     }),
@@ -129,7 +129,7 @@ function headerRoutes(deps: RowContext): RouteDefinition[] {
       response: z.object({ data: rateCard.output }),
       errors: [400, 404],
       async handler({ body }) {
-        return { data: toWire(await getRateCard(deps, body.id)) };
+        return { data: toWire(await getRateCard(context, body.id)) };
       },
     }),
     route({
@@ -142,12 +142,12 @@ function headerRoutes(deps: RowContext): RouteDefinition[] {
       body: z.object({}),
       response: pageOf(rateCard.output),
       errors: [400],
-      handler: async ({ query }) => pageToWire(await listRateCards(deps, pageRequest(query)), toWire),
+      handler: async ({ query }) => pageToWire(await listRateCards(context, pageRequest(query)), toWire),
     }),
   ];
 }
 
-function changeRoutes(deps: RowContext): RouteDefinition[] {
+function changeRoutes(context: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -168,8 +168,8 @@ function changeRoutes(deps: RowContext): RouteDefinition[] {
           addConversions: body.add_credit_type_conversions ?? [],
         };
         const { managed_pricing: managed } = body;
-        if (managed == null) await updateRateCard(deps, changes);
-        else await updateManagedRateCard(deps, changes, pricingUpdateFromWire(managed), actor.name);
+        if (managed == null) await updateRateCard(context, changes);
+        else await updateManagedRateCard(context, changes, pricingUpdateFromWire(managed), actor.name);
         return { data: { id: body.rate_card_id } };
       },
     }),
@@ -184,7 +184,7 @@ function changeRoutes(deps: RowContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404],
       async handler({ body }) {
-        await archiveRateCard(deps, body.id);
+        await archiveRateCard(context, body.id);
         return { data: { id: body.id } };
       },
     }),
@@ -194,7 +194,7 @@ function changeRoutes(deps: RowContext): RouteDefinition[] {
 /** More than any card has; limits the work of one call. */
 const PRODUCTS_MAX = 10_000;
 
-function productOrderRoutes(deps: RowContext): RouteDefinition[] {
+function productOrderRoutes(context: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -208,7 +208,7 @@ function productOrderRoutes(deps: RowContext): RouteDefinition[] {
       response: createdId,
       errors: [400, 404],
       async handler({ body }) {
-        await setRateCardProductsOrder(deps, body.rate_card_id, body.product_order);
+        await setRateCardProductsOrder(context, body.rate_card_id, body.product_order);
         return { data: { id: body.rate_card_id } };
       },
     }),
@@ -233,7 +233,7 @@ function productOrderRoutes(deps: RowContext): RouteDefinition[] {
           productId: product_id,
           position,
         }));
-        await moveRateCardProducts(deps, body.rate_card_id, moves);
+        await moveRateCardProducts(context, body.rate_card_id, moves);
         return { data: { id: body.rate_card_id } };
       },
     }),

@@ -35,18 +35,18 @@ const notReady = z
   .object({ message: z.string(), checks: checks.optional() })
   .meta({ id: 'NotReady', description: 'An error that names what is missing.' });
 
-export function serviceRoutes(deps: ServiceParts): RouteDefinition[] {
+export function serviceRoutes(context: ServiceParts): RouteDefinition[] {
   return [
-    healthRoute(deps),
-    readinessRoute(deps),
-    metricsRoute(deps),
-    documentRoute(deps),
-    docsRoute(deps),
-    llmsRoute(deps),
+    healthRoute(context),
+    readinessRoute(context),
+    metricsRoute(context),
+    documentRoute(context),
+    docsRoute(context),
+    llmsRoute(context),
   ];
 }
 
-function healthRoute(deps: ServiceParts): RouteDefinition {
+function healthRoute(context: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/healthz',
@@ -55,11 +55,11 @@ function healthRoute(deps: ServiceParts): RouteDefinition {
     tags: TAGS,
     scope: 'public',
     response: z.object({ status: z.literal('ok'), version: z.string() }).meta({ id: 'Health' }),
-    handler: async () => ({ status: 'ok' as const, version: deps.version }),
+    handler: async () => ({ status: 'ok' as const, version: context.version }),
   });
 }
 
-function readinessRoute(deps: ServiceParts): RouteDefinition {
+function readinessRoute(context: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/readyz',
@@ -80,7 +80,7 @@ function readinessRoute(deps: ServiceParts): RouteDefinition {
       })
       .meta({ id: 'Readiness' }),
     async handler() {
-      const readiness = await deps.readiness();
+      const readiness = await context.readiness();
       const { dataId } = readiness;
       if (readiness.ready) {
         return {
@@ -101,7 +101,7 @@ function readinessRoute(deps: ServiceParts): RouteDefinition {
   });
 }
 
-function metricsRoute(deps: ServiceParts): RouteDefinition {
+function metricsRoute(context: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/metrics',
@@ -111,11 +111,11 @@ function metricsRoute(deps: ServiceParts): RouteDefinition {
     scope: 'public',
     mediaType: 'text/plain; version=0.0.4; charset=utf-8',
     response: z.string(),
-    handler: () => deps.metrics.expose(),
+    handler: () => context.metrics.expose(),
   });
 }
 
-function documentRoute(deps: ServiceParts): RouteDefinition {
+function documentRoute(context: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/openapi.json',
@@ -124,11 +124,11 @@ function documentRoute(deps: ServiceParts): RouteDefinition {
     tags: TAGS,
     scope: 'public',
     response: z.record(z.string(), z.unknown()),
-    handler: async () => ({ ...deps.document() }),
+    handler: async () => ({ ...context.document() }),
   });
 }
 
-function docsRoute(deps: ServiceParts): RouteDefinition {
+function docsRoute(context: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/docs',
@@ -142,11 +142,11 @@ function docsRoute(deps: ServiceParts): RouteDefinition {
     mediaType: 'text/html; charset=utf-8',
     headers: REFERENCE_HEADERS,
     response: z.string(),
-    handler: async () => referencePage(deps.document().info),
+    handler: async () => referencePage(context.document().info),
   });
 }
 
-function llmsRoute(deps: ServiceParts): RouteDefinition {
+function llmsRoute(context: ServiceParts): RouteDefinition {
   let text: string | undefined;
   return route({
     method: 'get',
@@ -159,7 +159,7 @@ function llmsRoute(deps: ServiceParts): RouteDefinition {
     mediaType: 'text/plain; charset=utf-8',
     response: z.string(),
     async handler() {
-      text ??= llmsText(deps.document());
+      text ??= llmsText(context.document());
       return text;
     },
   });

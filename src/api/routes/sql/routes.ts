@@ -23,7 +23,7 @@ const response = z.object({
 });
 
 /** All answers are streams, so the route is written out instead of defined with a handler. */
-export function sqlRoutes(deps: BillingContext): RouteDefinition[] {
+export function sqlRoutes(context: BillingContext): RouteDefinition[] {
   return [
     {
       method: 'post',
@@ -41,18 +41,18 @@ export function sqlRoutes(deps: BillingContext): RouteDefinition[] {
       response,
       errors: [400, 429],
       answersStream: true,
-      run: async (input) => new StreamedAnswer(jsonText(await queryRows(deps, queryOf(input)))),
+      run: async (input) => new StreamedAnswer(jsonText(await queryRows(context, queryOf(input)))),
       csv: {
         columns: null,
         async *run(input) {
-          yield* csvRows(await queryRows(deps, queryOf(input)));
+          yield* csvRows(await queryRows(context, queryOf(input)));
         },
       },
       parquet: {
         description:
           'All rows as a Parquet file. Numbers are texts with all their digits, times are timestamps in UTC with ' +
           'milliseconds, conditions are booleans, lists are JSON texts.',
-        run: (input) => queryParquet(deps, queryOf(input)),
+        run: (input) => queryParquet(context, queryOf(input)),
       },
     },
   ];

@@ -23,11 +23,11 @@ const savedQuery = record(
 
 const tags = ['SQL'];
 
-export function savedQueryRoutes(deps: RowContext): RouteDefinition[] {
-  return [listRoute(deps), saveRoute(deps), deleteRoute(deps)];
+export function savedQueryRoutes(context: RowContext): RouteDefinition[] {
+  return [listRoute(context), saveRoute(context), deleteRoute(context)];
 }
 
-function listRoute(deps: RowContext): RouteDefinition {
+function listRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/sql/queries',
@@ -40,12 +40,12 @@ function listRoute(deps: RowContext): RouteDefinition {
     response: pageOf(savedQuery.output),
     errors: [400],
     async handler({ query }) {
-      return pageToWire(await listSavedQueries(deps, pageRequest(query)), savedQuery.write);
+      return pageToWire(await listSavedQueries(context, pageRequest(query)), savedQuery.write);
     },
   });
 }
 
-function saveRoute(deps: RowContext): RouteDefinition {
+function saveRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/sql/queries/save',
@@ -59,12 +59,12 @@ function saveRoute(deps: RowContext): RouteDefinition {
     response: createdId,
     errors: [400],
     async handler({ body, actor }) {
-      return { data: { id: await saveQuery(deps, { ...body, savedBy: actor.name }) } };
+      return { data: { id: await saveQuery(context, { ...body, savedBy: actor.name }) } };
     },
   });
 }
 
-function deleteRoute(deps: RowContext): RouteDefinition {
+function deleteRoute(context: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/sql/queries/delete',
@@ -76,7 +76,7 @@ function deleteRoute(deps: RowContext): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body: { id } }) {
-      await removeQuery(deps, id);
+      await removeQuery(context, id);
       return { data: { id } };
     },
   });

@@ -61,11 +61,11 @@ const failedPosition = z.union([
 
 const tags = ['Service'];
 
-export function systemRoutes(deps: RouteContext): RouteDefinition[] {
-  return [statusRoute(deps), failedJobsRoute(deps), retryRoute(deps)];
+export function systemRoutes(context: RouteContext): RouteDefinition[] {
+  return [statusRoute(context), failedJobsRoute(context), retryRoute(context)];
 }
 
-function statusRoute(deps: RouteContext): RouteDefinition {
+function statusRoute(context: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/system/status',
@@ -76,12 +76,12 @@ function statusRoute(deps: RouteContext): RouteDefinition {
     scope: 'read',
     response: z.object({ data: status.output }),
     async handler() {
-      const [events, jobs] = await Promise.all([recentEvents(deps), queueFigures(deps)]);
+      const [events, jobs] = await Promise.all([recentEvents(context), queueFigures(context)]);
       return {
         data: status.write({
-          now: deps.clock.now(),
-          gracePeriodHours: deps.gracePeriodHours,
-          events: { ...events, windowDays: deps.windowDays },
+          now: context.clock.now(),
+          gracePeriodHours: context.gracePeriodHours,
+          events: { ...events, windowDays: context.windowDays },
           jobs,
         }),
       };
@@ -89,7 +89,7 @@ function statusRoute(deps: RouteContext): RouteDefinition {
   });
 }
 
-function failedJobsRoute(deps: RouteContext): RouteDefinition {
+function failedJobsRoute(context: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/system/failedJobs',
@@ -102,11 +102,12 @@ function failedJobsRoute(deps: RouteContext): RouteDefinition {
     scope: 'read',
     query: pageQuery(failedPosition),
     response: pageOf(failedJob.output),
-    handler: async ({ query }) => pageToWire(await listFailedJobs(deps, pageRequest(query)), failedJob.write),
+    handler: async ({ query }) =>
+      pageToWire(await listFailedJobs(context, pageRequest(query)), failedJob.write),
   });
 }
 
-function retryRoute(deps: RouteContext): RouteDefinition {
+function retryRoute(context: RouteContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/system/retryJob',
@@ -120,7 +121,7 @@ function retryRoute(deps: RouteContext): RouteDefinition {
     response: z.object({ data: z.object({ id: z.int() }) }),
     errors: [404],
     async handler({ body: { id } }) {
-      await retryJob(deps, id);
+      await retryJob(context, id);
       return { data: { id } };
     },
   });

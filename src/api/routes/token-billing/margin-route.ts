@@ -45,7 +45,7 @@ const COLUMNS: readonly CsvColumn<MarginWire>[] = [
 
 const position = z.object({ customerId: uuid, day: z.int() });
 
-export function marginRoute(deps: BillingContext): RouteDefinition {
+export function marginRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/token-billing/margin',
@@ -72,7 +72,7 @@ export function marginRoute(deps: BillingContext): RouteDefinition {
         model: query.model,
         drafts: shared?.(createKeptDrafts),
       };
-      return pageToWire(await listMargins(deps, filter, pageRequest(query)), toWire);
+      return pageToWire(await listMargins(context, filter, pageRequest(query)), toWire);
     },
   });
 }

@@ -27,9 +27,9 @@ const unpriced = z
 
 const position = z.object({ prefix: z.string(), key: z.string() });
 
-export function tokenBillingRoutes(deps: BillingContext): RouteDefinition[] {
+export function tokenBillingRoutes(context: BillingContext): RouteDefinition[] {
   return [
-    marginRoute(deps),
+    marginRoute(context),
     route({
       method: 'get',
       path: '/v1/token-billing/unpriced',
@@ -47,7 +47,7 @@ export function tokenBillingRoutes(deps: BillingContext): RouteDefinition[] {
       errors: [400],
       handler: async ({ query }) => {
         const range = { start: query.starting_on ?? null, end: query.ending_before ?? null };
-        return pageToWire(await listUnpriced(deps, range, pageRequest(query)), (one) => ({
+        return pageToWire(await listUnpriced(context, range, pageRequest(query)), (one) => ({
           customer_id: one.customerRef,
           provider: one.provider,
           model: one.model,

@@ -53,7 +53,7 @@ function shown(stored: Token) {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
+export function tokenRoutes(access: RouteContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -66,8 +66,8 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       query: pageQuery(keysetPosition),
       response: pageOf(token.output),
       async handler({ query }) {
-        await deps.flushTokenUses();
-        return pageToWire(await listTokens(deps, pageRequest(query)), (each: Token) =>
+        await access.flushTokenUses();
+        return pageToWire(await listTokens(access, pageRequest(query)), (each: Token) =>
           token.write(shown(each)),
         );
       },
@@ -99,7 +99,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       response: issuedAnswer,
       async handler({ body: { name, scope, permissions = [], expires_at }, actor }) {
         const wanted = { name, scope: scope ?? permissions, expiresAt: expires_at ?? null };
-        const issued = await issueToken(deps, wanted, actor.permissions);
+        const issued = await issueToken(access, wanted, actor.permissions);
         return { data: issuedToken.write({ ...shown(issued.token), token: issued.text }) };
       },
     }),
@@ -115,7 +115,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       body: z.strictObject({ id: uuid }).meta({ id: 'RevokeToken' }),
       response: z.object({ data: token.output }),
       errors: [404, 409],
-      handler: async ({ body }) => ({ data: token.write(shown(await revokeToken(deps, body.id))) }),
+      handler: async ({ body }) => ({ data: token.write(shown(await revokeToken(access, body.id))) }),
     }),
     route({
       method: 'post',
@@ -132,7 +132,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       errors: [404, 409],
       async handler({ body, actor }) {
         const { permissions: giver } = actor;
-        const issued = await rotateToken(deps, body.id, { expiresAt: body.expires_at, giver });
+        const issued = await rotateToken(access, body.id, { expiresAt: body.expires_at, giver });
         return { data: issuedToken.write({ ...shown(issued.token), token: issued.text }) };
       },
     }),

@@ -144,11 +144,11 @@ const groupsCsv = csvTable<z.input<typeof usageGroup>, z.input<typeof usageGroup
   { itemsPerRead: CSV_ROWS_PER_READ },
 );
 
-export function usageRoutes(deps: BillingContext): RouteDefinition[] {
-  return [batchRoute(deps), groupsRoute(deps)];
+export function usageRoutes(context: BillingContext): RouteDefinition[] {
+  return [batchRoute(context), groupsRoute(context)];
 }
 
-function batchRoute(deps: BillingContext): RouteDefinition {
+function batchRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/usage',
@@ -165,12 +165,12 @@ function batchRoute(deps: BillingContext): RouteDefinition {
     response: pageOf(batchRow),
     errors: [400, 404, 413],
     async handler({ query, body }) {
-      return pageToWire(await usageBatch(deps, batchFromWire(query, body)), batchToWire);
+      return pageToWire(await usageBatch(context, batchFromWire(query, body)), batchToWire);
     },
   });
 }
 
-function groupsRoute(deps: BillingContext): RouteDefinition {
+function groupsRoute(context: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/usage/groups',
@@ -187,7 +187,7 @@ function groupsRoute(deps: BillingContext): RouteDefinition {
     csv: groupsCsv,
     errors: [400, 404],
     async handler({ query, body }) {
-      const page = await usageGroups(deps, {
+      const page = await usageGroups(context, {
         ...groupsFromWire(query, body),
         billableMetricId: body.billable_metric_id,
       });

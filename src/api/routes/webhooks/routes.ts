@@ -65,12 +65,12 @@ const delivery = record(
   { id: { answered: 'WebhookDelivery' } },
 );
 
-export function webhookRoutes(deps: NotificationContext): RouteDefinition[] {
-  return [...endpointRoutes(deps), ...deliveryRoutes(deps)];
+export function webhookRoutes(context: NotificationContext): RouteDefinition[] {
+  return [...endpointRoutes(context), ...deliveryRoutes(context)];
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
+function endpointRoutes(context: NotificationContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -82,7 +82,8 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       scope,
       query: pageQuery(keysetPosition),
       response: pageOf(webhook.output),
-      handler: async ({ query }) => pageToWire(await listEndpoints(deps, pageRequest(query)), webhook.write),
+      handler: async ({ query }) =>
+        pageToWire(await listEndpoints(context, pageRequest(query)), webhook.write),
     }),
     route({
       method: 'get',
@@ -94,7 +95,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       params: z.object({ webhook_id: uuid }),
       response: z.object({ data: webhook.output }),
       errors: [404],
-      handler: async ({ params }) => ({ data: webhook.write(await getEndpoint(deps, params.webhook_id)) }),
+      handler: async ({ params }) => ({ data: webhook.write(await getEndpoint(context, params.webhook_id)) }),
     }),
     route({
       method: 'post',
@@ -122,7 +123,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       async handler({ body: { name, url, event_types } }) {
         return {
           data: webhookWithSecret.write(
-            await createEndpoint(deps, { name, url, eventTypes: event_types ?? null }),
+            await createEndpoint(context, { name, url, eventTypes: event_types ?? null }),
           ),
         };
       },
@@ -139,7 +140,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       response: createdId,
       errors: [404],
       async handler({ body: { id } }) {
-        await archiveEndpoint(deps, id);
+        await archiveEndpoint(context, id);
         return { data: { id } };
       },
     }),
@@ -156,13 +157,15 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       body: byId.meta({ id: 'RotateWebhookSecret' }),
       response: secretAnswer,
       errors: [404, 409],
-      handler: async ({ body: { id } }) => ({ data: webhookWithSecret.write(await rotateSecret(deps, id)) }),
+      handler: async ({ body: { id } }) => ({
+        data: webhookWithSecret.write(await rotateSecret(context, id)),
+      }),
     }),
   ];
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
+function deliveryRoutes(context: NotificationContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -175,7 +178,7 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       body: byId.meta({ id: 'TestWebhook' }),
       response: z.object({ data: z.object({ message_id: uuid }) }),
       errors: [404, 409],
-      handler: async ({ body: { id } }) => ({ data: { message_id: await sendTestMessage(deps, id) } }),
+      handler: async ({ body: { id } }) => ({ data: { message_id: await sendTestMessage(context, id) } }),
     }),
     route({
       method: 'get',
@@ -193,7 +196,7 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       errors: [404],
       async handler({ params, query }) {
         const page = { ...pageRequest(query), status: query.status ?? null };
-        return pageToWire(await listDeliveries(deps, params.webhook_id, page), (one) =>
+        return pageToWire(await listDeliveries(context, params.webhook_id, page), (one) =>
           delivery.write({ ...one, nextAttemptAt: one.status === 'PENDING' ? one.nextAttemptAt : null }),
         );
       },
@@ -221,7 +224,7 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       errors: [400, 404, 409],
       async handler({ body: { id, message_id: messageId, failed_since: failedSince } }) {
         const what = messageId === undefined ? { failedSince: failedSince ?? 0 } : { messageId };
-        return { data: { messages: await redeliver(deps, id, what) } };
+        return { data: { messages: await redeliver(context, id, what) } };
       },
     }),
   ];

@@ -27,15 +27,15 @@ interface CatalogueCommandOptions {
 /** Runs an import and returns the text to print. Throws a `CommandFailure` if it cannot. */
 export async function catalogueCommand(
   call: CatalogueImport,
-  deps: CatalogueCommandOptions,
+  context: CatalogueCommandOptions,
 ): Promise<string> {
   const file = call.file ?? SHIPPED_PRICES;
   const fileText = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${messageOf(error)}`);
   });
-  const pool = createDatabase(deps.connection);
+  const pool = createDatabase(context.connection);
   try {
-    const clock = await deps.clockOf(pool.db);
+    const clock = await context.clockOf(pool.db);
     const validFrom = call.validFrom ?? floorToHour(clock.now());
     const { models, skipped, leftOut } = readPriceFile(fileText, { validFrom });
     const { addedPrices, addedAliases } = await importPrices({ db: pool.db, clock }, models);

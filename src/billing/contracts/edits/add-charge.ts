@@ -34,10 +34,10 @@ export interface AddChargeInput extends ContractReference {
  * Refuses an unknown contract (`not_found`), and as `invalid` an archived one, a product that is not FIXED, and a
  * period without a draft.
  */
-export async function addCharge(deps: BillingContext, input: AddChargeInput): Promise<void> {
-  const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
-    await changeContract(tx, deps, input, { now, changedBy: input.addedBy }, async (full) => {
+export async function addCharge(context: BillingContext, input: AddChargeInput): Promise<void> {
+  const now = context.clock.now();
+  await context.db.transaction(async (tx) => {
+    await changeContract(tx, context, input, { now, changedBy: input.addedBy }, async (full) => {
       requireNotArchived(full);
       const draft = await heldDraft(tx, full, input.invoiceStartTimestamp, now);
       const charge = await newCharge(tx, full, input, draft.period.end, now);

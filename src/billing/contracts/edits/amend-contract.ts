@@ -26,18 +26,21 @@ interface AmendContractInput extends ContractReference {
  * Adds all terms or none, and returns the record of the edit. Refuses the same as `editContract`, a date outside the
  * contract, and terms that begin before it (`invalid`).
  */
-export async function amendContract(deps: BillingContext, input: AmendContractInput): Promise<ContractEdit> {
+export async function amendContract(
+  context: BillingContext,
+  input: AmendContractInput,
+): Promise<ContractEdit> {
   const { startingAt, createdBy, customFields: ownFields } = input;
   const terms: TermsInput = { ...NO_TERMS_INPUT, ...input.terms };
-  const now = deps.clock.now();
-  return deps.db.transaction(async (tx) => {
+  const now = context.clock.now();
+  return context.db.transaction(async (tx) => {
     const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
-    return changeContract(tx, deps, input, origin, async (full) => {
+    return changeContract(tx, context, input, origin, async (full) => {
       requireNotArchived(full);
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
       const additions = { ...NO_EDIT, additions: terms };
-      const { paymentProvider } = deps;
+      const { paymentProvider } = context;
       const edit = { additionsAt: ['terms'], editedBy: createdBy, now, paymentProvider };
       return { ...(await applyEdit(tx, full, additions, edit)), ownFields };
     });

@@ -25,22 +25,22 @@ export interface EditContractInput extends ContractReference {
  * archived one and the first invalid field (`invalid`), a uniqueness key that an edit has used before and the value of
  * a custom field of another object (`conflict`).
  */
-export async function editContract(deps: BillingContext, input: EditContractInput): Promise<ContractEdit> {
-  return deps.db.transaction((tx) => editContractIn(tx, deps, input));
+export async function editContract(context: BillingContext, input: EditContractInput): Promise<ContractEdit> {
+  return context.db.transaction((tx) => editContractIn(tx, context, input));
 }
 
 /** `editContract` within a transaction. */
 export async function editContractIn(
   tx: Transaction,
-  deps: Omit<BillingContext, 'db'>,
+  context: Omit<BillingContext, 'db'>,
   input: EditContractInput,
 ): Promise<ContractEdit> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const { edit: changes, uniquenessKey, editedBy } = input;
   const origin = { now, changedBy: editedBy, uniquenessKey };
-  return changeContract(tx, deps, input, origin, async (full) => {
+  return changeContract(tx, context, input, origin, async (full) => {
     requireNotArchived(full);
-    const { paymentProvider, seatsMax } = deps;
+    const { paymentProvider, seatsMax } = context;
     const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider, seatsMax };
     return checkedEdit(tx, full, changes, edit);
   });

@@ -78,12 +78,12 @@ export interface FoundBreakdowns {
 
 /** The windows of the page. `isKept`: whether the draft was computed before, including these places. */
 export async function findBreakdowns(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
   isKept: (id: string, places: readonly Place[]) => boolean = () => false,
 ): Promise<FoundBreakdowns> {
-  const sources = await findSources(deps, filter, page);
+  const sources = await findSources(context, filter, page);
   const first = await resultInChunks(firstPlaces(sources, filter, page));
   const { rows: places, next } = cutPage(first, page.limit, ({ start, at, id }) => ({ start, at, id }));
   const bySource = [...groupBy(places, (place) => place.source)];
@@ -95,7 +95,7 @@ export async function findBreakdowns(
   const drafts = usage.filter((draft) => !draft.isKept);
   const heads = bySource.flatMap(([source, own]) => ('head' in source ? [{ head: source.head, own }] : []));
   const invoices = await withLines(
-    deps.db,
+    context.db,
     heads.map(({ head }) => head),
   );
   return {
@@ -105,10 +105,10 @@ export async function findBreakdowns(
     ),
     drafts: {
       planned: await planInvoices(
-        deps.db,
+        context.db,
         drafts.map(({ target }) => target),
-        deps.clock.now(),
-        { usageIn: deps },
+        context.clock.now(),
+        { usageIn: context },
       ),
       own: drafts.map(({ own }) => own),
       kept: usage.filter((draft) => draft.isKept),
@@ -118,17 +118,17 @@ export async function findBreakdowns(
 }
 
 async function findSources(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<Source[]> {
   const { customerId, status, creditTypeId, withoutVoid = false, scheduledBy = 'schedule' } = filter;
   const [drafts, heads] = await Promise.all([
-    status === undefined || status === 'DRAFT' ? draftPlaces(deps, { customerId, creditTypeId }) : [],
+    status === undefined || status === 'DRAFT' ? draftPlaces(context, { customerId, creditTypeId }) : [],
     status === 'DRAFT'
       ? []
       : listInvoiceHeadsOverlapping(
-          deps.db,
+          context.db,
           { customerId, status, creditTypeId },
           rangeFrom(filter.range, page),
           { order: page.order, limit: Math.max(ISSUED_MAX, page.limit + 1), scheduledBy },

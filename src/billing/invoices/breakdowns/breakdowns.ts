@@ -55,28 +55,28 @@ interface ListedBreakdowns extends BreakdownFilter {
  * A page has a row unless none follow (`pageWithRows`). Refuses an unknown customer (`not_found`).
  */
 export async function listBreakdowns(
-  deps: BillingContext,
+  context: BillingContext,
   filter: ListedBreakdowns,
   { order, ...page }: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
-  return pageWithRows(page, (part) => readBreakdowns(deps, filter, { ...part, order }), positionOf);
+  return pageWithRows(page, (part) => readBreakdowns(context, filter, { ...part, order }), positionOf);
 }
 
 async function readBreakdowns(
-  deps: BillingContext,
+  context: BillingContext,
   filter: ListedBreakdowns,
   page: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
   const compare = byWindow(page.order);
-  const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
+  const { scheduled, drafts, issued, next } = await inSnapshot(context.db, async (db) => {
     await requireCustomer(db, filter.customerId);
-    const found = await findBreakdowns({ ...deps, db }, filter, page, isKeptIn(filter.pages));
-    return { ...found, scheduled: await scheduledItems({ ...deps, db }, found.scheduled, filter) };
+    const found = await findBreakdowns({ ...context, db }, filter, page, isKeptIn(filter.pages));
+    return { ...found, scheduled: await scheduledItems({ ...context, db }, found.scheduled, filter) };
   });
   const rows = [
     ...scheduled,
-    ...(await draftItems(deps, drafts, filter, page.order)),
-    ...(await issuedItems(deps, issued, filter)),
+    ...(await draftItems(context, drafts, filter, page.order)),
+    ...(await issuedItems(context, issued, filter)),
   ];
   const shown = filter.withoutEmpty === true ? rows.filter(({ lines }) => lines.length > 0) : rows;
   return { rows: shown.sort((a, b) => compare(positionOf(a), positionOf(b))), next };
@@ -87,12 +87,12 @@ function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition 
 }
 
 async function draftItems(
-  deps: BillingContext,
+  context: BillingContext,
   found: FoundBreakdowns['drafts'],
   filter: ListedBreakdowns,
   order: BreakdownPageRequest['order'],
 ): Promise<BreakdownItem[]> {
-  const drafts = await draftsInWindows(deps, found, { size: filter.size, order }, filter.pages ?? null);
+  const drafts = await draftsInWindows(context, found, { size: filter.size, order }, filter.pages ?? null);
   const cut = drafts.map(({ invoice, terms, windows, own }) => {
     return { invoice: { ...invoice, cardTerms: terms.card }, windows, own };
   });
@@ -101,12 +101,12 @@ async function draftItems(
 
 /** The drafts of SCHEDULED invoices, each in the window of its date. */
 async function scheduledItems(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   scheduled: FoundBreakdowns['scheduled'],
   filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
   const targets = scheduled.map(({ target }) => target);
-  const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));
+  const drafts = await drawnScheduledDrafts(context, await withShortfalls(context, targets));
   const ownOf = new Map(scheduled.map(({ target, own }) => [target.invoiceId, own]));
   return drafts.flatMap(({ invoice }) => wholeItems(invoice, filter, ownOf.get(invoice.id) ?? []));
 }
@@ -127,11 +127,11 @@ function* linesOf(
 }
 
 async function issuedItems(
-  deps: BillingContext,
+  context: BillingContext,
   issued: FoundBreakdowns['issued'],
   filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
-  const hours = await frozenWindows(deps, issued);
+  const hours = await frozenWindows(context, issued);
   const cut = issued.map(({ invoice, own }) => {
     const { frozen } = invoice;
     return { invoice, windows: frozen === null ? null : (hours.get(frozen.breakdownId) ?? []), own };

@@ -44,7 +44,7 @@ const WINDOWS_MAX = 2_000;
  * (`not_found`), and a day with more than 2,000 invoices (`too_large`). `drafts`: set for an answer with many pages.
  */
 export async function listCosts(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   range: Interval,
   { after, limit }: PageRequest<Instant>,
@@ -53,7 +53,7 @@ export async function listCosts(
   const start = after === null ? range.start : Math.max(range.start, after + DAY_MS);
   const asked = { start, end: Math.max(start, Math.min(range.end, start + limit * DAY_MS)) };
   const { rows, next } = await listBreakdowns(
-    deps,
+    context,
     {
       ...{ customerId, range: asked, size: 'day', withoutVoid: true, isBeforeBalances: true },
       ...(drafts === null ? {} : { pages: { drafts, range } }),

@@ -41,24 +41,24 @@ export interface DraftInWindows extends Pick<ComputedInvoice, 'terms'> {
 
 /** Refuses if usage cannot be evaluated: windows have no warnings, so they cannot report missing usage. */
 export async function draftsInWindows(
-  deps: BillingContext,
+  billing: BillingContext,
   found: FoundBreakdowns['drafts'],
   { size, order }: { readonly size: WindowSize; readonly order: WindowOrder },
   pages: PagesOfAnswer | null,
 ): Promise<DraftInWindows[]> {
-  if (pages === null) return await draftsOfOnePage(deps, found, size);
-  return await draftsOfPages(deps, found, { ...pages, size, order });
+  if (pages === null) return await draftsOfOnePage(billing, found, size);
+  return await draftsOfPages(billing, found, { ...pages, size, order });
 }
 
 type PlannedDrafts = Pick<FoundBreakdowns['drafts'], 'planned' | 'own'>;
 
 async function draftsOfOnePage(
-  deps: BillingContext,
+  billing: BillingContext,
   { planned, own }: PlannedDrafts,
   size: WindowSize,
 ): Promise<DraftInWindows[]> {
-  const countedUpTo = await draftMoment(deps.eventFacts, planned);
-  const computed = whole(await computeUsageInvoices(deps, planned, size, own.map(timeOf), countedUpTo));
+  const countedUpTo = await draftMoment(billing.eventFacts, planned);
+  const computed = whole(await computeUsageInvoices(billing, planned, size, own.map(timeOf), countedUpTo));
   const drafts: DraftInWindows[] = [];
   for (const [index, draft] of computed.entries()) {
     const places = own[index] ?? [];
@@ -70,7 +70,7 @@ async function draftsOfOnePage(
 
 /** Drafts that were computed for an earlier page keep their moment, so that the windows of all pages add up. */
 async function draftsOfPages(
-  deps: BillingContext,
+  billing: BillingContext,
   { planned, own, kept }: FoundBreakdowns['drafts'],
   { drafts, ...asked }: PagesOfAnswer & { readonly size: WindowSize; readonly order: WindowOrder },
 ): Promise<DraftInWindows[]> {
@@ -83,12 +83,12 @@ async function draftsOfPages(
   if (targets.length === 0) return known;
   const ids = targets.map(({ contract, period }) => usageInvoiceId(contract.id, period.start));
   // If the complete ingestion time is known, it applies to all drafts.
-  const isForAll = deps.eventFacts.completeUpTo() !== null;
-  const countedUpTo = drafts.momentOf(ids, isForAll) ?? (await draftMoment(deps.eventFacts, planned));
+  const isForAll = billing.eventFacts.completeUpTo() !== null;
+  const countedUpTo = drafts.momentOf(ids, isForAll) ?? (await draftMoment(billing.eventFacts, planned));
   const rests = targets.map(({ period }, index) =>
     restOf(period, asked.range, timeOf(own[index] ?? []), asked.order),
   );
-  const computed = whole(await computeWithLaterHours(deps, planned, asked.size, rests, countedUpTo));
+  const computed = whole(await computeWithLaterHours(billing, planned, asked.size, rests, countedUpTo));
   const added: DraftInWindows[] = [];
   for (const [index, one] of computed.entries()) {
     const places = own[index] ?? [];

@@ -25,12 +25,12 @@ const NOTES_MAX = 10_000;
  * of its issue, as in its month. A credit note counts on the day of its issue, below zero. Refuses more than 2,000 windows (`too_large`).
  */
 export async function listRevenue(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   range: Interval,
 ): Promise<DayRevenue[]> {
   const { rows, next } = await listBreakdowns(
-    deps,
+    context,
     { customerId, range, size: 'day', withoutVoid: true, scheduledBy: 'issue' },
     { after: null, limit: WINDOWS_MAX, order: 'ascending' },
   );
@@ -42,7 +42,7 @@ export async function listRevenue(
     const key = `${start} ${creditTypeId}`;
     days.set(key, { start, creditTypeId, total: (days.get(key)?.total ?? ZERO).plus(total) });
   }
-  for (const note of await notesIssuedIn(deps, customerId, range)) {
+  for (const note of await notesIssuedIn(context, customerId, range)) {
     const start = floorToDay(note.issuedAt);
     const { creditTypeId, subTotal } = note;
     const key = `${start} ${creditTypeId}`;

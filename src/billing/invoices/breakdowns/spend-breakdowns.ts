@@ -70,11 +70,11 @@ export interface SpendFilter extends BreakdownFilter {
  * unless requested.
  */
 export async function listSpendBreakdowns(
-  deps: BillingContext,
+  billing: BillingContext,
   filter: SpendFilter,
   { order, ...page }: BreakdownPageRequest,
 ): Promise<Page<SpendItem, BreakdownPosition>> {
-  return pageWithRows(page, (part) => readSpend(deps, filter, { ...part, order }), positionOf);
+  return pageWithRows(page, (part) => readSpend(billing, filter, { ...part, order }), positionOf);
 }
 
 function positionOf({ window, issuedAt, id }: SpendItem): BreakdownPosition {
@@ -82,20 +82,20 @@ function positionOf({ window, issuedAt, id }: SpendItem): BreakdownPosition {
 }
 
 async function readSpend(
-  deps: BillingContext,
+  billing: BillingContext,
   filter: SpendFilter,
   page: BreakdownPageRequest,
 ): Promise<Page<SpendItem, BreakdownPosition>> {
-  const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
+  const { scheduled, drafts, issued, next } = await inSnapshot(billing.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     const found = await findBreakdowns(
-      { ...deps, db },
+      { ...billing, db },
       { ...filter, withoutVoid: true },
       page,
       isKeptIn(filter.pages),
     );
     const targets = found.scheduled.map(({ target }) => target);
-    const invoices = await scheduledOf({ ...deps, db }, targets);
+    const invoices = await scheduledOf({ ...billing, db }, targets);
     const ownOf = new Map(found.scheduled.map(({ target, own }) => [target.invoiceId, own]));
     return {
       ...found,
@@ -104,8 +104,8 @@ async function readSpend(
   });
   const rows = [
     ...scheduled.flatMap(({ invoice, own }) => wholeItems(invoice, own)),
-    ...(await draftItems(deps, drafts, filter, page.order)),
-    ...(await issuedItems(deps, issued, filter.properties)),
+    ...(await draftItems(billing, drafts, filter, page.order)),
+    ...(await issuedItems(billing, issued, filter.properties)),
   ];
   const compare = byWindow(page.order);
   rows.sort((a, b) => compare(positionOf(a), positionOf(b)));
@@ -113,27 +113,27 @@ async function readSpend(
 }
 
 async function draftItems(
-  deps: BillingContext,
+  billing: BillingContext,
   found: FoundBreakdowns['drafts'],
   { properties, pages }: SpendFilter,
   order: BreakdownPageRequest['order'],
 ): Promise<SpendItem[]> {
   const items: SpendItem[] = [];
-  for (const draft of await draftsInWindows(deps, found, { size: 'hour', order }, pages ?? null)) {
+  for (const draft of await draftsInWindows(billing, found, { size: 'hour', order }, pages ?? null)) {
     const { invoice, windows, source, own } = draft;
-    items.push(...(await itemsOf(deps, invoice, windows, source, own, properties)));
+    items.push(...(await itemsOf(billing, invoice, windows, source, own, properties)));
   }
   return items;
 }
 
 async function issuedItems(
-  deps: BillingContext,
+  billing: BillingContext,
   issued: FoundBreakdowns['issued'],
   properties: readonly string[],
 ): Promise<SpendItem[]> {
-  const frozen = await frozenWindows(deps, issued);
+  const frozen = await frozenWindows(billing, issued);
   const bounds = await countedUpToOf(
-    deps.db,
+    billing.db,
     issued.map(({ invoice }) => invoice.id),
   );
   const items: SpendItem[] = [];
@@ -142,9 +142,9 @@ async function issuedItems(
       items.push(...wholeItems(invoice, own));
       continue;
     }
-    const source = await sourceOf(deps, invoice, bounds.get(invoice.id) ?? null);
+    const source = await sourceOf(billing, invoice, bounds.get(invoice.id) ?? null);
     const hours = await resultInChunks(hoursIn(frozen.get(invoice.frozen.breakdownId) ?? [], own));
-    items.push(...(await itemsOf(deps, invoice, hours, source, own, properties)));
+    items.push(...(await itemsOf(billing, invoice, hours, source, own, properties)));
   }
   return items;
 }
@@ -184,7 +184,7 @@ function placeOf({ start, end }: Interval, places: readonly Place[]): Place | un
 }
 
 async function itemsOf(
-  deps: BillingContext,
+  billing: BillingContext,
   paid: Invoice,
   paidHours: readonly LineWindow[],
   source: InvoiceUsageSource,
@@ -193,7 +193,7 @@ async function itemsOf(
 ): Promise<SpendItem[]> {
   const { lines, hours } = await resultInChunks(beforeBalancesInSteps(paid.lines, paidHours));
   const invoice = { ...paid, lines };
-  const weightsOf = await usageWeights(deps.usageSource, source, { lines, hours }, properties);
+  const weightsOf = await usageWeights(billing.usageSource, source, { lines, hours }, properties);
   const all = await resultInChunks(spendSharesInSteps(lines, hours, weightsOf));
   const shares = await groupInChunks(all, ({ window }) => placeOf(window, places));
   return await resultInChunks(windowItems(invoice, places, shares));

@@ -53,7 +53,7 @@ interface ReadGroup {
 
 /** A run whose first usage has been read. */
 export interface BegunRun {
-  readonly deps: RunContext;
+  readonly billing: RunContext;
   readonly plan: PlannedInvoices;
   /** In the order of computation. */
   readonly planned: readonly PlannedTarget[];
@@ -62,10 +62,10 @@ export interface BegunRun {
   first: ReadGroup | null;
 }
 
-export async function beginRun(deps: RunContext, plan: PlannedInvoices): Promise<BegunRun> {
+export async function beginRun(billing: RunContext, plan: PlannedInvoices): Promise<BegunRun> {
   const planned = inReadingOrder(inDrawdownOrder(plan), plan.context);
-  const { groupSize = firstGroupSize() } = deps;
-  const run: BegunRun = { deps, plan, planned, groupSize, first: null };
+  const { groupSize = firstGroupSize() } = billing;
+  const run: BegunRun = { billing, plan, planned, groupSize, first: null };
   if (planned.length > 0) run.first = await readGroup(run, 0);
   return run;
 }
@@ -78,16 +78,16 @@ export async function* computeRun(
   run: BegunRun,
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice, void, undefined> {
-  const { deps, plan } = run;
+  const { billing, plan } = run;
   const { context } = plan;
   const books = createBooks(context.balances);
   const draws = createScheduledDraws(plan.scheduled, books);
   for await (const { group, usage } of readAhead(run)) {
     for (const { target, isWanted } of group) {
       const { customerId } = target.contract;
-      draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
+      draws.drawUntil(customerId, finalizationAt(target.period, billing.gracePeriodHours));
       const compute: Compute = (windows) =>
-        computeOne(deps, target, context, usage, windows, books(customerId));
+        computeOne(billing, target, context, usage, windows, books(customerId));
       if (isWanted) yield await compute({ size: windowSize, within: null });
       else await drawEarlier(compute);
     }
@@ -130,7 +130,7 @@ async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefi
   run.first = null;
   for (let from = 0; current !== null; ) {
     from += current.group.length;
-    await run.deps.giveWay?.();
+    await run.billing.giveWay?.();
     const reading = from < run.planned.length ? readGroup(run, from) : null;
     // If the consumer stops early, nothing awaits this promise.
     reading?.catch(() => undefined);
@@ -140,12 +140,13 @@ async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefi
 }
 
 async function readGroup(run: BegunRun, from: number): Promise<ReadGroup> {
-  const { deps, plan, planned, groupSize: size } = run;
+  const { billing, plan, planned, groupSize: size } = run;
   const group = planned.slice(from, from + size.invoices);
   const targets = group.map(({ target }) => target);
   // In a large group no query has more than its share.
-  const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
-  const usage = await readUsageAnswers(deps.usageSource, targets, plan.context, null, room);
+  const room =
+    group.length > FIRST_GROUP ? { ...billing.usageRoom, valuesOfQuestionMin: 0 } : billing.usageRoom;
+  const usage = await readUsageAnswers(billing.usageSource, targets, plan.context, null, room);
   size.invoices = nextGroupSize(group.length, usage.fullness);
   // Groups that do not fit are read customer by customer, which costs more than small groups.
   if (usage.fullness > 1 && group.length > size.invoices) return readGroup(run, from);

@@ -52,14 +52,14 @@ export interface ComputedInvoice {
  * order of the targets. Events ingested after `countedUpTo` do not count; null: all do.
  */
 export async function computeUsageInvoices(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   windowSize: WindowSize | null,
   within: readonly Interval[] = [],
   countedUpTo: string | null = null,
 ): Promise<ComputedInvoice[]> {
   const windows = plan.targets.map((_, index) => ({ size: windowSize, within: within[index] ?? null }));
-  return await computedInWindows(deps, plan, windows, countedUpTo);
+  return await computedInWindows(billing, plan, windows, countedUpTo);
 }
 
 /**
@@ -67,26 +67,26 @@ export async function computeUsageInvoices(
  * whole period are computed separately after the lines.
  */
 export async function computeWithLaterHours(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   size: WindowSize,
   within: readonly Interval[],
   countedUpTo: string | null,
 ): Promise<ComputedInvoice[]> {
   const windows = within.map((own) => ({ size, within: own, areLaterIfSliced: true }));
-  return await computedInWindows(deps, plan, windows, countedUpTo);
+  return await computedInWindows(billing, plan, windows, countedUpTo);
 }
 
 async function computedInWindows(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   windows: readonly RecordedWindows[],
   countedUpTo: string | null,
 ): Promise<ComputedInvoice[]> {
   const windowsOf = new Map(plan.targets.map((target, index) => [target, windows[index] ?? WHOLE_PERIOD]));
   const computed = new Map<InvoiceTarget, ComputedInvoice>();
-  await asStep(deps, plan, async () => {
-    for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
+  await asStep(billing, plan, async () => {
+    for await (const [target, compute] of eachInvoice(billing, plan, countedUpTo)) {
       computed.set(target, counted(await compute(windowsOf.get(target) ?? WHOLE_PERIOD)));
     }
   });
@@ -114,33 +114,33 @@ async function asStep(
  * the order of the targets.
  */
 export async function computeDrafts(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
   draws?: ScheduledDraws,
 ): Promise<ComputedDraft[]> {
-  return draftsOf(deps, plan, { ...WHOLE_PERIOD, wanted: 'lines' }, countedUpTo, draws);
+  return draftsOf(billing, plan, { ...WHOLE_PERIOD, wanted: 'lines' }, countedUpTo, draws);
 }
 
 /** For invoices whose deductions alone are needed. */
 const DEDUCTIONS: RecordedWindows = { size: null, within: null, wanted: 'deductions' };
 
 async function draftsOf(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   windows: RecordedWindows,
   countedUpTo: string | null,
   draws?: ScheduledDraws,
 ): Promise<ComputedDraft[]> {
   const drafts = new Map<InvoiceTarget, ComputedDraft>();
-  await asStep(deps, plan, async () => {
-    for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
+  await asStep(billing, plan, async () => {
+    for await (const [target, compute] of eachInvoice(billing, plan, countedUpTo, draws)) {
       try {
         drafts.set(target, counted(await compute(windows)));
       } catch (error) {
         if (!(error instanceof UnratableError)) throw error;
-        deps.alarms.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
-        drafts.set(target, notComputed(deps, target, plan.context));
+        billing.alarms.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
+        drafts.set(target, notComputed(billing, target, plan.context));
       }
     }
   });
@@ -149,11 +149,11 @@ async function draftsOf(
 
 /** The amounts that the drafts of SCHEDULED invoices take in their turn among the planned invoices, by invoice. */
 export async function drawScheduled(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
 ): Promise<ReadonlyMap<string, ScheduledDraft>> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  for await (const [, compute] of eachInvoice(deps, plan, null, draws)) await drawEarlier(compute);
+  for await (const [, compute] of eachInvoice(billing, plan, null, draws)) await drawEarlier(compute);
   draws.drawAll();
   return draws.drafts;
 }
@@ -165,7 +165,7 @@ export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
 /** Each target after everything before it has drawn on its balances. Its computation must be awaited. */
 async function* eachInvoice(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
   draws: ScheduledDraws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances)),
@@ -174,17 +174,17 @@ async function* eachInvoice(
   const planned = inDrawdownOrder(plan);
   if (planned.length === 0) return;
   const usage = await readUsageAnswers(
-    deps.usageSource,
+    billing.usageSource,
     planned.map(({ target }) => target),
     context,
     countedUpTo,
-    deps.usageRoom,
+    billing.usageRoom,
   );
   const { bookOf: books } = draws;
   for (const { target, isWanted } of planned) {
-    draws.drawUntil(target.contract.customerId, finalizationAt(target.period, deps.gracePeriodHours));
+    draws.drawUntil(target.contract.customerId, finalizationAt(target.period, billing.gracePeriodHours));
     const compute: Compute = (windows) =>
-      computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
+      computeOne(billing, target, context, usage, windows, books(target.contract.customerId));
     if (isWanted) yield [target, compute];
     else await drawEarlier(compute);
   }
@@ -221,12 +221,12 @@ export interface DrawingDraft {
  * plan.
  */
 export async function computeDrawingDrafts(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
 ): Promise<DrawingDraft[]> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const countedUpTo = await draftMoment(deps.eventFacts, plan);
-  const drafts = await draftsOf(deps, plan, DEDUCTIONS, countedUpTo, draws);
+  const countedUpTo = await draftMoment(billing.eventFacts, plan);
+  const drafts = await draftsOf(billing, plan, DEDUCTIONS, countedUpTo, draws);
   draws.drawAll();
   return [...drafts, ...draws.drafts.values()];
 }
@@ -236,10 +236,10 @@ export type ComputedDraft = Pick<ComputedInvoice, 'warnings' | 'terms' | 'deduct
   readonly invoice: Invoice;
 };
 
-function notComputed(deps: BillingContext, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
+function notComputed(billing: BillingContext, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
   return {
-    invoice: invoiceOf(deps, target, context, []),
+    invoice: invoiceOf(billing, target, context, []),
     warnings: [{ kind: 'not_computed', interval: { start, end } }],
     deductions: [],
     terms: { card: cardOf(context, target.contract).terms, contract: termsOf(context, target.contract) },
@@ -248,7 +248,7 @@ function notComputed(deps: BillingContext, target: InvoiceTarget, context: Invoi
 
 /** A draft of a planned invoice; its deductions are taken from the book. */
 export async function computeOne(
-  deps: BillingContext,
+  billing: BillingContext,
   target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
@@ -256,12 +256,12 @@ export async function computeOne(
   book: BalanceBook,
 ): Promise<ComputedInvoice> {
   const { contract } = target;
-  const rated = await rateTarget(deps, { target, context, usage, windows, book });
+  const rated = await rateTarget(billing, { target, context, usage, windows, book });
   const { lines, problems, hours, deductions, balances } = rated;
   const warnings = [...rated.warnings, ...unpricedWarnings(context.unpriced, target)];
   const { terms: card } = cardOf(context, contract);
-  const invoice = invoiceOf(deps, target, context, lines);
-  if (windows.wanted !== 'deductions') deps.alarms.computed(invoice, warnings);
+  const invoice = invoiceOf(billing, target, context, lines);
+  if (windows.wanted !== 'deductions') billing.alarms.computed(invoice, warnings);
   return {
     invoice,
     warnings,
@@ -275,7 +275,7 @@ export async function computeOne(
 }
 
 function invoiceOf(
-  deps: BillingContext,
+  billing: BillingContext,
   { contract, period }: InvoiceTarget,
   context: InvoiceContext,
   lines: readonly RatedLine[],
@@ -290,13 +290,13 @@ function invoiceOf(
     type: 'USAGE',
     status: 'DRAFT',
     period,
-    issuedAt: finalizationAt(period, deps.gracePeriodHours),
+    issuedAt: finalizationAt(period, billing.gracePeriodHours),
     creditTypeId: card.fiatCreditTypeId,
     total: invoiceTotal(lines, card.fiatCreditTypeId),
     netPaymentTermsDays: contract.netPaymentTermsDays,
     isHistorical: false,
     regeneratedFromInvoiceId: null,
-    lines: withPresentTags(lines, products, deps.clock.now()),
+    lines: withPresentTags(lines, products, billing.clock.now()),
   };
 }
 

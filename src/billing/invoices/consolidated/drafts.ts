@@ -21,14 +21,14 @@ export interface ConsolidatedPlace extends Placed {
 
 /** The places of the consolidated drafts of these contracts that match the filter. */
 export async function consolidatedPlaces(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   contracts: Parameters<typeof consolidatedTargets>[1],
   filter: DraftFilter,
 ): Promise<ConsolidatedPlace[]> {
   const { type = 'USAGE_CONSOLIDATED', creditTypeId } = filter;
   if (type !== 'USAGE_CONSOLIDATED') return [];
-  const moment = { now: deps.clock.now(), gracePeriodHours: deps.gracePeriodHours };
-  const targets = await consolidatedTargets(deps.db, contracts, moment);
+  const moment = { now: context.clock.now(), gracePeriodHours: context.gracePeriodHours };
+  const targets = await consolidatedTargets(context.db, contracts, moment);
   return targets
     .filter((target) => isInTime({ type, period: target.period, issuedAt: target.issueAt }, filter))
     .filter((target) => creditTypeId === undefined || target.creditTypeId === creditTypeId)

@@ -44,7 +44,7 @@ export async function planConsolidations(
  * and is retried.
  */
 export async function issueConsolidatedInvoices(
-  deps: BillingContext,
+  context: BillingContext,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<Invoice[]> {
@@ -52,7 +52,7 @@ export async function issueConsolidatedInvoices(
   for (const job of jobs) {
     const { contractId, periodStart } = consolidatedPeriodOf(job);
     const contract = await findContract(tx, contractId);
-    const moment = { now: deps.clock.now(), gracePeriodHours: deps.gracePeriodHours };
+    const moment = { now: context.clock.now(), gracePeriodHours: context.gracePeriodHours };
     const target = contract && (await consolidatedTargetOf(tx, contract, periodStart, moment));
     if (target === null) continue;
     if ((await existingInvoiceIds(tx, [target.invoiceId])).size > 0) continue;

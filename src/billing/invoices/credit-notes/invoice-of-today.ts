@@ -16,9 +16,9 @@ import { planOfOriginal } from '../issued/regenerated-usage.ts';
  * It draws on the balances as if the issued one had not. Refuses (`invalid`) all but usage invoices, one whose events
  * were removed, and one whose notes have given balances something back: that would pay for it again.
  */
-export async function invoiceOfToday(deps: BillingContext, id: string): Promise<InvoiceToCredit> {
-  const plan = await inSnapshot(deps.db, (tx) => planToday(deps, tx, id));
-  for await (const { invoice, problems } of computeRun(await beginRun(deps, plan), 'day')) {
+export async function invoiceOfToday(context: BillingContext, id: string): Promise<InvoiceToCredit> {
+  const plan = await inSnapshot(context.db, (tx) => planToday(context, tx, id));
+  for await (const { invoice, problems } of computeRun(await beginRun(context, plan), 'day')) {
     const [problem] = problems;
     if (problem !== undefined) throw problem;
     return { ...invoice, id };
@@ -26,7 +26,7 @@ export async function invoiceOfToday(deps: BillingContext, id: string): Promise<
   throw new Error('a planned invoice was not computed');
 }
 
-async function planToday(deps: BillingContext, tx: Transaction, id: string): Promise<PlannedInvoices> {
+async function planToday(context: BillingContext, tx: Transaction, id: string): Promise<PlannedInvoices> {
   const invoice = await findInvoiceHead(tx, id);
   const contract = invoice === null ? null : await findContract(tx, invoice.contractId);
   if (invoice === null || contract === null) throw refused(`invoice ${id} is not issued`);
@@ -39,7 +39,7 @@ async function planToday(deps: BillingContext, tx: Transaction, id: string): Pro
   );
   if (entries.length > 0)
     throw refused('is for invoices whose credit notes have changed no balance: name the lines');
-  return planOfOriginal(deps, tx, { invoice, contract }, { invoices: [id] });
+  return planOfOriginal(context, tx, { invoice, contract }, { invoices: [id] });
 }
 
 function refused(problem: string): Refusal {

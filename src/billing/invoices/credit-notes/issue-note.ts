@@ -28,16 +28,16 @@ import { type CreditNoteInput, type PlannedNote, planNote } from './plan-note.ts
  * Returns the id. Refuses an unknown invoice, line or product (`not_found`), a uniqueness key that was used before
  * (`conflict`), and what `planNote` refuses (`invalid`).
  */
-export async function createCreditNote(deps: BillingContext, input: CreditNoteInput): Promise<string> {
-  await requireIssued(deps, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
-  const today = await todayOf(deps, input);
-  return deps.db.transaction(async (tx) => {
+export async function createCreditNote(context: BillingContext, input: CreditNoteInput): Promise<string> {
+  await requireIssued(context, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
+  const today = await todayOf(context, input);
+  return context.db.transaction(async (tx) => {
     // The first lock, so that all transactions that take it take their locks in one order.
     await lockCreditNoteNumbers(tx);
     const same = input.uniquenessKey === null ? null : await creditNoteWithKey(tx, input.uniquenessKey);
     if (same !== null) throw keyUsed(same);
-    const now = deps.clock.now();
-    const { place, number } = await nextNumber(tx, deps, now);
+    const now = context.clock.now();
+    const { place, number } = await nextNumber(tx, context, now);
     const planned = await planNote(tx, input, today, { now, number });
     const id = newId();
     await store(tx, input, planned, { id, place, number, now });
@@ -46,18 +46,23 @@ export async function createCreditNote(deps: BillingContext, input: CreditNoteIn
 }
 
 /** The note that `createCreditNote` would issue now. Stores nothing, and refuses what it refuses. */
-export async function previewCreditNote(deps: BillingContext, input: CreditNoteInput): Promise<PlannedNote> {
-  await requireIssued(deps, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
-  const today = await todayOf(deps, input);
-  return deps.db.transaction((tx) => planNote(tx, input, today, { now: deps.clock.now(), number: null }));
+export async function previewCreditNote(
+  context: BillingContext,
+  input: CreditNoteInput,
+): Promise<PlannedNote> {
+  await requireIssued(context, input.invoiceId, (state) => notFinalized(input.invoiceId, state));
+  const today = await todayOf(context, input);
+  return context.db.transaction((tx) =>
+    planNote(tx, input, today, { now: context.clock.now(), number: null }),
+  );
 }
 
 /** Usage is read without a transaction. */
 async function todayOf(
-  deps: BillingContext,
+  context: BillingContext,
   { lines, invoiceId }: CreditNoteInput,
 ): Promise<InvoiceToCredit | null> {
-  return lines === null ? invoiceOfToday(deps, invoiceId) : null;
+  return lines === null ? invoiceOfToday(context, invoiceId) : null;
 }
 
 /** Refuses (`conflict`) a number that another note has, from a former pattern. */

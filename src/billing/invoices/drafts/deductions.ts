@@ -19,54 +19,54 @@ export function createKeptDeductions(): KeptDeductions {
 
 /** `loadDeductions` within the caller's snapshot, which stays open while drafts are computed. */
 export async function loadDeductionsIn(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
-  const final = await loadFinalDeductions(deps.db, commits);
-  const plan = await planDrafts(deps, commits);
-  return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
+  const final = await loadFinalDeductions(context.db, commits);
+  const plan = await planDrafts(context, commits);
+  return [...final, ...ofCommits(commits, await draftDeductions(context, plan))];
 }
 
 /** For issued invoices, voided ones included, and for drafts. One moment in PostgreSQL for both. */
 export async function loadDeductions(
-  deps: BillingContext,
+  context: BillingContext,
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
   if (commits.length === 0) return [];
-  const { final, plan } = await inSnapshot(deps.db, async (db) => ({
+  const { final, plan } = await inSnapshot(context.db, async (db) => ({
     final: await loadFinalDeductions(db, commits),
-    plan: await planDrafts({ ...deps, db }, commits),
+    plan: await planDrafts({ ...context, db }, commits),
   }));
-  return [...final, ...ofCommits(commits, await keptOrComputed(deps, plan))];
+  return [...final, ...ofCommits(commits, await keptOrComputed(context, plan))];
 }
 
 async function keptOrComputed(
-  deps: BillingContext,
+  context: BillingContext,
   plan: PlannedInvoices,
 ): Promise<readonly BalanceDeduction[]> {
-  const { keptDeductions } = deps;
-  if (keptDeductions === undefined) return await draftDeductions(deps, plan);
+  const { keptDeductions } = context;
+  if (keptDeductions === undefined) return await draftDeductions(context, plan);
   const key = JSON.stringify([
     plan.targets.map(({ contract, period }) => [contract.id, period.start]),
     plan.scheduled.targets.map(({ invoiceId }) => invoiceId),
   ]);
   const known = keptDeductions.get(key);
   if (known !== undefined) return known;
-  const computed = await draftDeductions(deps, plan);
+  const computed = await draftDeductions(context, plan);
   keptDeductions.set(key, computed);
   return computed;
 }
 
 /** The drafts that may draw on the commits. */
 export async function planDrafts(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   commits: readonly Commit[],
   candidates: readonly CandidateCommit[] = [],
 ): Promise<PlannedInvoices> {
-  const own = await loadDrawingContracts(deps.db, commits);
-  const places = await draftPlacesOf(deps, own, { type: 'USAGE' });
+  const own = await loadDrawingContracts(context.db, commits);
+  const places = await draftPlacesOf(context, own, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  return planInvoices(deps.db, targets, deps.clock.now(), { schedulesOf: own, candidates });
+  return planInvoices(context.db, targets, context.clock.now(), { schedulesOf: own, candidates });
 }
 
 function ofCommits(commits: readonly Commit[], deductions: readonly BalanceDeduction[]): BalanceDeduction[] {
@@ -76,10 +76,10 @@ function ofCommits(commits: readonly Commit[], deductions: readonly BalanceDeduc
 
 /** The amounts that the drafts take from balances. */
 export async function draftDeductions(
-  deps: BillingContext,
+  context: BillingContext,
   plan: PlannedInvoices,
 ): Promise<BalanceDeduction[]> {
-  return deductionsOfDrafts(await computeDrawingDrafts({ ...deps, alarms: NO_ALARMS }, plan));
+  return deductionsOfDrafts(await computeDrawingDrafts({ ...context, alarms: NO_ALARMS }, plan));
 }
 
 /** `draftDeductions` for drafts that are computed. */

@@ -37,8 +37,11 @@ export type DraftPlace = Placed &
  * The list positions of the drafts of USAGE and SCHEDULED invoices that match the filter, before they are computed.
  * Consolidated ones, which repeat them, are in consolidated/drafts.ts.
  */
-export async function draftPlaces(deps: SnapshotContext, filter: InvoiceListFilter): Promise<DraftPlace[]> {
-  return draftPlacesOf(deps, await contractsOf(deps, filter), filter);
+export async function draftPlaces(
+  context: SnapshotContext,
+  filter: InvoiceListFilter,
+): Promise<DraftPlace[]> {
+  return draftPlacesOf(context, await contractsOf(context, filter), filter);
 }
 
 /** The contracts whose drafts match the filter. */
@@ -52,13 +55,13 @@ export async function contractsOf(
 
 /** `draftPlaces` for contracts of any customers. */
 export async function draftPlacesOf(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
   const places = await Promise.all([
-    isAsked(filter, 'USAGE') ? usagePlaces(deps, contracts, filter) : [],
-    isAsked(filter, 'SCHEDULED') ? scheduledPlaces(deps, contracts, filter) : [],
+    isAsked(filter, 'USAGE') ? usagePlaces(context, contracts, filter) : [],
+    isAsked(filter, 'SCHEDULED') ? scheduledPlaces(context, contracts, filter) : [],
   ]);
   return places.flat();
 }
@@ -68,15 +71,15 @@ function isAsked({ type }: DraftFilter, own: InvoiceType): boolean {
 }
 
 async function usagePlaces(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
-  const issuedAtOf = ({ period }: InvoiceTarget) => finalizationAt(period, deps.gracePeriodHours);
-  const targets = (await openTargets(deps, contracts)).filter((target) =>
+  const issuedAtOf = ({ period }: InvoiceTarget) => finalizationAt(period, context.gracePeriodHours);
+  const targets = (await openTargets(context, contracts)).filter((target) =>
     isInTime({ type: 'USAGE', period: target.period, issuedAt: issuedAtOf(target) }, filter),
   );
-  const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
+  const inCurrency = await currencyFilter(context.db, targets, filter.creditTypeId);
   return targets.filter(inCurrency).map((target) => ({
     kind: 'usage',
     target,
@@ -87,11 +90,11 @@ async function usagePlaces(
 
 /** All of them, including future ones: they are drafts as soon as their schedule exists. */
 async function scheduledPlaces(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
-  const schedules = await loadOpenSchedules(deps.db, contracts, deps.clock.now());
+  const schedules = await loadOpenSchedules(context.db, contracts, context.clock.now());
   return [...schedules.values()]
     .flatMap(({ targets }) => targets)
     .filter(
@@ -103,12 +106,15 @@ async function scheduledPlaces(
 }
 
 /** The contracts and periods whose invoice is a draft now. */
-async function openTargets(deps: SnapshotContext, contracts: readonly Contract[]): Promise<InvoiceTarget[]> {
+async function openTargets(
+  context: SnapshotContext,
+  contracts: readonly Contract[],
+): Promise<InvoiceTarget[]> {
   const issuedUntil = await lastIssuedPeriodEnds(
-    deps.db,
+    context.db,
     contracts.map(({ id }) => id),
   );
-  const now = deps.clock.now();
+  const now = context.clock.now();
   return contracts.flatMap((contract) =>
     openPeriods(contract, issuedUntil.get(contract.id), now).map((period) => ({ contract, period })),
   );

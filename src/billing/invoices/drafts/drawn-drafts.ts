@@ -14,12 +14,12 @@ import { drawingTimes } from '../scheduled/drawing.ts';
 
 /** In the order of the targets. Usage is read only if balances may pay for some of them. */
 export async function drawnScheduledDrafts(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ScheduledDraft[]> {
-  const now = deps.clock.now();
-  const drawn = await drawnBy(deps, targets.filter(mayDraw));
-  const products = await loadItemProducts(deps.db, targets);
+  const now = context.clock.now();
+  const drawn = await drawnBy(context, targets.filter(mayDraw));
+  const products = await loadItemProducts(context.db, targets);
   return targets.map(
     (target) => drawn.get(target.invoiceId) ?? scheduledDraft(target, products, now, NO_BALANCES),
   );
@@ -27,30 +27,30 @@ export async function drawnScheduledDrafts(
 
 /** By invoice; those of customers without balances are absent. */
 async function drawnBy(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ReadonlyMap<string, ScheduledDraft>> {
-  const now = deps.clock.now();
-  const balances = await loadCustomerBalances(deps.db, drawingTimes(targets), now);
+  const now = context.clock.now();
+  const balances = await loadCustomerBalances(context.db, drawingTimes(targets), now);
   const drawing = targets.filter(({ contract }) => balances.has(contract.customerId));
   if (drawing.length === 0) return new Map();
   const last = Math.max(...drawing.map(({ issueAt }) => issueAt));
   const contracts = await sharingContracts(
-    deps.db,
+    context.db,
     drawing.map(({ contract }) => contract),
     balances,
   );
   const issuedUntil = await lastIssuedPeriodEnds(
-    deps.db,
+    context.db,
     contracts.map(({ id }) => id),
   );
   const usage = contracts.flatMap((contract) =>
     openPeriods(contract, issuedUntil.get(contract.id), now)
-      .filter((period) => finalizationAt(period, deps.gracePeriodHours) < last)
+      .filter((period) => finalizationAt(period, context.gracePeriodHours) < last)
       .map((period) => ({ contract, period })),
   );
   return drawScheduled(
-    { ...deps, alarms: NO_ALARMS },
-    await planInvoices(deps.db, usage, now, { schedulesOf: contracts }),
+    { ...context, alarms: NO_ALARMS },
+    await planInvoices(context.db, usage, now, { schedulesOf: contracts }),
   );
 }

@@ -30,28 +30,28 @@ const WHOLE = { size: null, within: null } as const;
  * of one answer: reading an issued invoice must not fail because of that.
  */
 export async function findLateUsage(
-  deps: BillingContext,
+  billing: BillingContext,
   invoice: IssuedInvoice,
 ): Promise<LateUsage[] | null> {
   const { customerId, contractId, period, frozen } = invoice;
   // A scheduled invoice has no usage.
   if (frozen === null) return [];
-  const terms = await loadInvoiceTerms(deps.db, frozen);
+  const terms = await loadInvoiceTerms(billing.db, frozen);
   const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
-  const kept = await keptContext(deps.db, target, terms);
-  const counting = await withCountedCharges(deps.db, kept, invoice, terms);
-  const context = await withEarlierCharges(deps.db, counting, [target]);
-  const warnings = (await loadInvoiceWarnings(deps.db, [invoice.id], null)).get(invoice.id) ?? [];
+  const kept = await keptContext(billing.db, target, terms);
+  const counting = await withCountedCharges(billing.db, kept, invoice, terms);
+  const context = await withEarlierCharges(billing.db, counting, [target]);
+  const warnings = (await loadInvoiceWarnings(billing.db, [invoice.id], null)).get(invoice.id) ?? [];
   const wasListed = (productId: string) =>
     !warnings.some((warning) => warning.kind === 'too_many_lines' && warning.productId === productId);
   try {
-    const usage = await readUsageAnswers(deps.usageSource, [target], context);
-    const now = await rateTarget(deps, { target, context, usage, windows: WHOLE });
+    const usage = await readUsageAnswers(billing.usageSource, [target], context);
+    const now = await rateTarget(billing, { target, context, usage, windows: WHOLE });
     // Lines that can no longer be computed or listed are not removed usage.
     if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
     // Late events that cannot be counted have no quantity.
     if (uncountedEvents(now.warnings) !== uncountedEvents(warnings)) return null;
-    const then = await billedLines(deps, invoice, target, context);
+    const then = await billedLines(billing, invoice, target, context);
     return await resultInChunks(
       lateUsage(
         { lines: now.lines, warnings: now.warnings.filter(isUnpriced) },
@@ -69,15 +69,15 @@ export async function findLateUsage(
  * lines that they pay for are recomputed from the events that counted.
  */
 async function billedLines(
-  deps: BillingContext,
+  billing: BillingContext,
   { id, lines }: IssuedInvoice,
   target: UsageTarget,
   context: InvoiceContext,
 ): Promise<readonly InvoiceLine[]> {
   if (!lines.some((line) => isUsageLine(line) && line.payer !== null)) return lines;
-  const countedUpTo = (await countedUpToOf(deps.db, [id])).get(id) ?? NO_EVENT;
-  const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
-  return (await rateTarget(deps, { target, context, usage, windows: WHOLE })).lines;
+  const countedUpTo = (await countedUpToOf(billing.db, [id])).get(id) ?? NO_EVENT;
+  const usage = await readUsageAnswers(billing.usageSource, [target], context, countedUpTo);
+  return (await rateTarget(billing, { target, context, usage, windows: WHOLE })).lines;
 }
 
 /** One text for the events that a computation has excluded. */

@@ -16,10 +16,10 @@ import { loadDeductionsIn } from './deductions.ts';
  * only if some target is a true-up.
  */
 export function withShortfalls(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ScheduledTarget[]> {
-  return replaced(deps.db, targets, (commits) => loadDeductionsIn(deps, commits));
+  return replaced(context.db, targets, (commits) => loadDeductionsIn(context, commits));
 }
 
 /** After issued invoices only, for true-ups whose usage invoices are all issued. */

@@ -50,19 +50,19 @@ export interface ExplainedInvoice extends Page<ExplainedLine, ExplainCursor> {
  * Refuses an unknown customer or invoice (`not_found`).
  */
 export async function explainInvoice(
-  deps: BillingContext,
+  billing: BillingContext,
   customerId: string,
   invoiceId: string,
   { after, limit }: PageRequest<ExplainCursor>,
 ): Promise<ExplainedInvoice> {
-  const { invoice, parts } = await findSources(deps, customerId, invoiceId);
+  const { invoice, parts } = await findSources(billing, customerId, invoiceId);
   const first = after === null ? 0 : after.position + 1;
   const rows: ExplainedLine[] = [];
   let before = 0;
   for (const part of parts) {
     const { length } = part.invoice.lines;
     const [from, to] = [Math.max(first - before, 0), Math.min(first + limit - before, length)];
-    if (from < to) rows.push(...(await explainPart(deps, part, { before, from, to })));
+    if (from < to) rows.push(...(await explainPart(billing, part, { before, from, to })));
     before += length;
   }
   const last = rows.at(-1)?.position;
@@ -83,7 +83,7 @@ interface ExplainedPlace {
 }
 
 async function explainPart(
-  deps: BillingContext,
+  billing: BillingContext,
   { invoice, input }: PartSources,
   { before, from, to }: ExplainedPlace,
 ): Promise<ExplainedLine[]> {
@@ -97,12 +97,12 @@ async function explainPart(
           card: cardOf(rated.context, rated.target.contract).terms,
           contract: termsOf(rated.context, rated.target.contract),
         };
-  const charge = await readChargeTerms(deps.db, { ...invoice, lines: shown }, kept, deps.clock.now());
+  const charge = await readChargeTerms(billing.db, { ...invoice, lines: shown }, kept, billing.clock.now());
   const common = { charge, balances, before };
   const explainers =
     rated === null
       ? { usage: NONE, composite: NONE, ...common }
-      : await explainersOf(deps, lines, { ...rated, ...common }, shown);
+      : await explainersOf(billing, lines, { ...rated, ...common }, shown);
   return mapInChunks(shown, (line, index) => {
     const explanation = explainLine(line, lines, explainers);
     const id = explanation.kind === 'usage' ? explanation.usage.need.billableMetricId : '';
@@ -142,7 +142,7 @@ interface RatedPart extends RatedInput, Pick<LineExplainers, 'before'> {
 }
 
 async function explainersOf(
-  deps: BillingContext,
+  billing: BillingContext,
   lines: readonly InvoiceLine[],
   { target, context, countedUpTo, balances, hours, unpaid, charge, before }: RatedPart,
   shown: readonly InvoiceLine[],
@@ -164,7 +164,7 @@ async function explainersOf(
     balances,
     before,
   };
-  const usage = await readExplainedUsage(deps.usageSource, {
+  const usage = await readExplainedUsage(billing.usageSource, {
     ...{ target, context },
     productIds: new Set(asked.map(({ productId }) => productId)),
     keys: new Set(asked.map(keyOf)),

@@ -62,14 +62,14 @@ export interface RatedInput {
 
 /** Refuses an unknown customer or invoice (`not_found`). */
 export async function findSources(
-  deps: BillingContext,
+  billing: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceSources> {
-  const found = await inSnapshot(deps.db, async (db) => {
+  const found = await inSnapshot(billing.db, async (db) => {
     await requireCustomer(db, customerId);
     const issued = await findInvoice(db, customerId, invoiceId);
-    if (issued === null) return findDraft({ ...deps, db }, customerId, invoiceId);
+    if (issued === null) return findDraft({ ...billing, db }, customerId, invoiceId);
     const constituents = (await loadConstituents(db, [issued.id])).get(issued.id);
     return { kind: 'issued', issued, parts: constituents && (await withLines(db, constituents)) } as const;
   });
@@ -78,7 +78,7 @@ export async function findSources(
       throw notFound('invoice', invoiceId);
     case 'issued': {
       const { issued, parts = [issued] } = found;
-      return { invoice: issued, parts: parts.map((part) => issuedPart(deps, part)) };
+      return { invoice: issued, parts: parts.map((part) => issuedPart(billing, part)) };
     }
     case 'scheduled': {
       const { invoice, balances } = found.draft;
@@ -86,7 +86,7 @@ export async function findSources(
       return { invoice, parts: [{ invoice, input }] };
     }
     case 'usage':
-      return usageDraft(deps, found);
+      return usageDraft(billing, found);
   }
 }
 
@@ -100,45 +100,45 @@ interface FoundUsageDraft {
 type FoundDraft = FoundUsageDraft | { readonly kind: 'scheduled'; readonly draft: ScheduledDraft };
 
 async function findDraft(
-  deps: SnapshotContext,
+  billing: SnapshotContext,
   customerId: string,
   invoiceId: string,
 ): Promise<FoundDraft | null> {
-  const contracts = await contractsOf(deps, { customerId });
+  const contracts = await contractsOf(billing, { customerId });
   const places = [
-    ...(await draftPlacesOf(deps, contracts, {})),
-    ...(await consolidatedPlaces(deps, contracts, {})),
+    ...(await draftPlacesOf(billing, contracts, {})),
+    ...(await consolidatedPlaces(billing, contracts, {})),
   ];
   const place = places.find(({ id }) => id === invoiceId);
   if (place === undefined) return null;
   if (place.kind === 'scheduled') {
-    const [draft] = await drawnScheduledDrafts(deps, await withShortfalls(deps, [place.target]));
+    const [draft] = await drawnScheduledDrafts(billing, await withShortfalls(billing, [place.target]));
     return draft === undefined ? null : { kind: 'scheduled', draft };
   }
   const consolidated = place.kind === 'consolidated' ? [place.target] : [];
   const own = place.kind === 'usage' ? [place.target] : [];
   return {
     kind: 'usage',
-    plan: await planInvoices(deps.db, withOpenParts(own, consolidated), deps.clock.now()),
-    consolidations: await findConsolidations(deps.db, consolidated),
+    plan: await planInvoices(billing.db, withOpenParts(own, consolidated), billing.clock.now()),
+    consolidations: await findConsolidations(billing.db, consolidated),
   };
 }
 
 async function usageDraft(
-  deps: BillingContext,
+  billing: BillingContext,
   { plan, consolidations }: FoundUsageDraft,
 ): Promise<InvoiceSources> {
-  const computed = await computeUsageInvoices(deps, plan, null);
+  const computed = await computeUsageInvoices(billing, plan, null);
   const drafts = computed.map((one, index): PartSources => {
     const { invoice, balances, ingestedUpTo } = one;
     const target = plan.targets[index];
     assert(target !== undefined, 'every computed invoice has a target');
     const hours = async () => {
-      const hourly = await computeUsageInvoices(deps, plan, 'hour', [], ingestedUpTo);
+      const hourly = await computeUsageInvoices(billing, plan, 'hour', [], ingestedUpTo);
       return lineWindows(hourly[index]?.invoice.lines ?? []);
     };
     const { context } = plan;
-    const unpaid = () => unpaidLines(deps, target, context, ingestedUpTo);
+    const unpaid = () => unpaidLines(billing, target, context, ingestedUpTo);
     const rated = { target, context, countedUpTo: ingestedUpTo, hours, unpaid };
     return { invoice, input: async () => ({ balances, rated }) };
   });
@@ -148,7 +148,7 @@ async function usageDraft(
     assert(draft !== undefined, 'a usage draft is computed');
     return { invoice: draft.invoice, parts: [draft] };
   }
-  const issued = consolidations.issued.map((part) => issuedPart(deps, part));
+  const issued = consolidations.issued.map((part) => issuedPart(billing, part));
   const parts = new Map([...issued, ...drafts].map((part) => [part.invoice.id, part]));
   const constituents = consolidated.constituents ?? [];
   return {
@@ -157,31 +157,31 @@ async function usageDraft(
   };
 }
 
-function issuedPart(deps: BillingContext, invoice: IssuedInvoice): PartSources {
+function issuedPart(billing: BillingContext, invoice: IssuedInvoice): PartSources {
   const input = async (): Promise<PartInput> => {
-    const frozen = await frozenInput(deps.db, invoice);
+    const frozen = await frozenInput(billing.db, invoice);
     if (frozen === null || invoice.frozen === null) {
-      return { balances: await loadInvoiceBalances(deps.db, invoice.balancesId), rated: null };
+      return { balances: await loadInvoiceBalances(billing.db, invoice.balancesId), rated: null };
     }
     const { breakdownId } = invoice.frozen;
     const hours = async () =>
-      (await readFrozenLines(deps.clickhouse, [breakdownId], invoice.period)).get(breakdownId) ?? [];
+      (await readFrozenLines(billing.clickhouse, [breakdownId], invoice.period)).get(breakdownId) ?? [];
     const { balances, target, context, countedUpTo } = frozen;
-    const unpaid = () => unpaidLines(deps, target, context, countedUpTo ?? NO_EVENT);
+    const unpaid = () => unpaidLines(billing, target, context, countedUpTo ?? NO_EVENT);
     return { balances, rated: { target, context, countedUpTo, hours, unpaid } };
   };
   return { invoice, input };
 }
 
 async function unpaidLines(
-  deps: BillingContext,
+  billing: BillingContext,
   target: UsageTarget,
   context: InvoiceContext,
   countedUpTo: string,
 ): Promise<readonly RatedLine[] | null> {
-  const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
+  const usage = await readUsageAnswers(billing.usageSource, [target], context, countedUpTo);
   const unpaid = withUnpaidCharges(context, target);
-  const rated = await rateTarget(deps, {
+  const rated = await rateTarget(billing, {
     ...{ target, usage, context: unpaid },
     windows: { size: 'hour', within: null },
   });

@@ -32,20 +32,20 @@ const PREPARATIONS_MAX = 5;
  * (`not_found`), and the first invalid field (`invalid`).
  */
 export async function previewHistorical(
-  deps: BillingContext,
+  billing: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[]> {
-  const plan = await inSnapshot(deps.db, (tx) => planOf(tx, inputs, deps.clock.now()));
-  return (await computeHistorical(deps, inputs, plan)).map(({ invoice }) => invoice);
+  const plan = await inSnapshot(billing.db, (tx) => planOf(tx, inputs, billing.clock.now()));
+  return (await computeHistorical(billing, inputs, plan)).map(({ invoice }) => invoice);
 }
 
 /** Issues all of them or none. Refuses the same as `previewHistorical`. */
 export async function createHistorical(
-  deps: BillingContext,
+  billing: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[]> {
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
-    const issued = await issue(deps, inputs);
+    const issued = await issue(billing, inputs);
     if (issued !== null) return issued;
   }
   throw new Refusal('unavailable', 'the terms of the contracts keep changing: try again later');
@@ -53,16 +53,16 @@ export async function createHistorical(
 
 /** Null if something has changed since the invoices were computed. */
 async function issue(
-  deps: BillingContext,
+  billing: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[] | null> {
-  const now = deps.clock.now();
-  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
+  const now = billing.clock.now();
+  const { plan, termsReadAt } = await inSnapshot(billing.db, async (tx) => ({
     plan: await planOf(tx, inputs, now),
     termsReadAt: await snapshotInstant(tx),
   }));
-  const frozen = await freezeHours(deps.clickhouse, await computeHistorical(deps, inputs, plan));
-  return deps.db.transaction(async (tx) => {
+  const frozen = await freezeHours(billing.clickhouse, await computeHistorical(billing, inputs, plan));
+  return billing.db.transaction(async (tx) => {
     await lockContracts(tx, plan.targets);
     if (!(await isSame(await planOf(tx, inputs, now), plan))) return null;
     await storeCustomFields(

@@ -56,19 +56,19 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
  * usage of one batch is in memory at a time, and the first of the next one: it is rated `inTurn`.
  */
 export async function prepareInvoices(
-  deps: RunContext,
+  billing: RunContext,
   jobs: readonly Job[],
   inTurn: InTurn = atOnce,
 ): Promise<PreparedInvoices> {
-  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
-    plan: (await planOf(deps, tx, jobs)).plan,
+  const { plan, termsReadAt } = await inSnapshot(billing.db, async (tx) => ({
+    plan: (await planOf(billing, tx, jobs)).plan,
     termsReadAt: await snapshotInstant(tx),
   }));
   const fingerprints = await inputFingerprints(plan);
   const prepared = new Map<string, PreparedInvoice>();
-  const { tracer } = deps;
+  const { tracer } = billing;
   const facts = { 'tallyhouse.invoices': plan.targets.length };
-  const freezer = createHoursFreezer(deps.clickhouse);
+  const freezer = createHoursFreezer(billing.clickhouse);
   // Each is frozen when it is computed, so that the hours of few are in memory.
   const rate = async (run: BegunRun) => {
     for await (const computed of computeRun(run, 'hour')) {
@@ -78,12 +78,12 @@ export async function prepareInvoices(
     }
   };
   await inTurn(
-    () => tracer.step('read', facts, () => beginRun(deps, plan)),
+    () => tracer.step('read', facts, () => beginRun(billing, plan)),
     (run) => tracer.step('rate', facts, () => rate(run)),
   );
   await tracer.step('freeze', facts, () => freezer.finish());
   const drawingCustomers = [...plan.context.balances.keys()];
-  return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });
+  return preparedInvoices(billing, { invoices: prepared, termsReadAt, drawingCustomers });
 }
 
 interface Preparation {
@@ -95,7 +95,7 @@ interface Preparation {
 }
 
 function preparedInvoices(
-  deps: RunContext,
+  billing: RunContext,
   { invoices, termsReadAt, drawingCustomers }: Preparation,
 ): PreparedInvoices {
   // As read by `stillValid` in the transaction.
@@ -105,7 +105,7 @@ function preparedInvoices(
   return {
     async stillValid(tx, jobs) {
       await lockBalances(tx, drawingCustomers);
-      const now = await planOf(deps, tx, jobs);
+      const now = await planOf(billing, tx, jobs);
       targets = now.targets;
       open = await inputFingerprints(now.plan);
       return jobs.filter(({ id }) => {
@@ -124,7 +124,7 @@ function preparedInvoices(
       await planConsolidations(
         tx,
         written.map(([, target]) => target),
-        deps.gracePeriodHours,
+        billing.gracePeriodHours,
       );
       issued = frozen.map(({ invoice, warnings }) => ({
         ...invoice,
@@ -134,28 +134,28 @@ function preparedInvoices(
       const next = own.flatMap(nextTarget);
       await enqueueJobs(
         tx,
-        next.map((target) => finalizationJob(target, deps.gracePeriodHours)),
+        next.map((target) => finalizationJob(target, billing.gracePeriodHours)),
       );
     },
     changes: () => issued.map(issueChange),
-    committed: () => deps.invoiceLog.finalized(issued),
+    committed: () => billing.invoiceLog.finalized(issued),
   };
 }
 
 /** The targets of the jobs by id, and the input of the invoices that are due and not issued. */
 async function planOf(
-  deps: Pick<RunContext, 'gracePeriodHours' | 'clock'>,
+  billing: Pick<RunContext, 'gracePeriodHours' | 'clock'>,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<{ targets: ReadonlyMap<number, FinalizationTarget>; plan: PlannedInvoices }> {
-  const targets = await finalizationTargets(tx, jobs, deps.gracePeriodHours);
+  const targets = await finalizationTargets(tx, jobs, billing.gracePeriodHours);
   // Two jobs of one contract may have the same target.
   const due = new Map(
     [...targets.values()].filter(({ isDue }) => isDue).map((target) => [targetInvoiceId(target), target]),
   );
   const issued = await existingInvoiceIds(tx, [...due.keys()]);
   const open = [...due].filter(([id]) => !issued.has(id)).map(([, target]) => target);
-  return { targets, plan: await planInvoices(tx, open, deps.clock.now()) };
+  return { targets, plan: await planInvoices(tx, open, billing.clock.now()) };
 }
 
 function invoiceOf(invoices: Preparation['invoices'], id: string): PreparedInvoice {

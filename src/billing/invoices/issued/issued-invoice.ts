@@ -14,14 +14,14 @@ type AnyDraftPlace = DraftPlace | ConsolidatedPlace;
 
 /** Refuses an unknown id (`not_found`), and the id of a draft with the result of `refusal`. */
 export async function requireIssued(
-  deps: BillingContext,
+  context: BillingContext,
   id: string,
   refusal: (state: 'DRAFT') => Refusal,
 ): Promise<InvoiceHead> {
-  const found = await findInvoiceHead(deps.db, id);
+  const found = await findInvoiceHead(context.db, id);
   if (found !== null) return found;
   // Only requests with an unknown id cost this.
-  throw (await findDraftPlace(deps, id)) === null ? notFound('invoice', id) : refusal('DRAFT');
+  throw (await findDraftPlace(context, id)) === null ? notFound('invoice', id) : refusal('DRAFT');
 }
 
 /** Refuses (`conflict`) an invoice that has a credit note that is not voided. */
@@ -38,10 +38,10 @@ const CONTRACTS_PER_READ = 500;
  * The draft with this id, or null. Drafts are not stored and their ids do not contain the contract, so all contracts
  * are searched.
  */
-export async function findDraftPlace(deps: BillingContext, id: string): Promise<AnyDraftPlace | null> {
+export async function findDraftPlace(context: BillingContext, id: string): Promise<AnyDraftPlace | null> {
   let after: string | null = null;
   for (;;) {
-    const { places, last } = await draftPlacesAfter(deps, after);
+    const { places, last } = await draftPlacesAfter(context, after);
     const found = places.find((place) => place.id === id);
     if (found !== undefined) return found;
     if (last === null) return null;
@@ -51,14 +51,14 @@ export async function findDraftPlace(deps: BillingContext, id: string): Promise<
 
 /** The drafts of some contracts; `last` is the last contract, null if there are no more. */
 async function draftPlacesAfter(
-  deps: BillingContext,
+  context: BillingContext,
   after: string | null,
 ): Promise<{ readonly places: readonly AnyDraftPlace[]; readonly last: string | null }> {
-  return inSnapshot(deps.db, async (db) => {
+  return inSnapshot(context.db, async (db) => {
     const contracts = await listContracts(db, { after, limit: CONTRACTS_PER_READ });
     const places = [
-      ...(await draftPlacesOf({ ...deps, db }, contracts, {})),
-      ...(await consolidatedPlaces({ ...deps, db }, contracts, {})),
+      ...(await draftPlacesOf({ ...context, db }, contracts, {})),
+      ...(await consolidatedPlaces({ ...context, db }, contracts, {})),
     ];
     const last = contracts.length < CONTRACTS_PER_READ ? null : (contracts.at(-1)?.id ?? null);
     return { places, last };

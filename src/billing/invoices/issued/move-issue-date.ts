@@ -21,18 +21,18 @@ export interface MoveIssueDateInput {
  * end of the contract.
  */
 export async function moveIssueDate(
-  deps: BillingContext,
+  context: BillingContext,
   { invoiceId, issueDate }: MoveIssueDateInput,
 ): Promise<void> {
-  const issued = await findInvoiceHead(deps.db, invoiceId);
+  const issued = await findInvoiceHead(context.db, invoiceId);
   if (issued !== null) throw notADraft(invoiceId, issued.status);
-  const place = await findDraftPlace(deps, invoiceId);
+  const place = await findDraftPlace(context, invoiceId);
   if (place === null) throw notFound('invoice', invoiceId);
   if (place.kind !== 'scheduled') {
     throw invalid(['invoiceId'], `invoice ${invoiceId} is a usage invoice: it is issued after its period`);
   }
-  await deps.db.transaction(async (tx) => {
-    await moveIn(tx, place.target.contract.id, { invoiceId, issueDate }, deps.clock.now());
+  await context.db.transaction(async (tx) => {
+    await moveIn(tx, place.target.contract.id, { invoiceId, issueDate }, context.clock.now());
   });
 }
 

@@ -38,16 +38,16 @@ const PREPARATIONS_MAX = 5;
  * amounts are to be collected again.
  */
 export async function regenerateInvoice(
-  deps: BillingContext,
+  context: BillingContext,
   id: string,
   { collectAgain = false }: { readonly collectAgain?: boolean } = {},
 ): Promise<string> {
-  await requireUncredited(deps, id);
-  await requireIssued(deps, id, (state) => notVoid(id, state));
+  await requireUncredited(context, id);
+  await requireIssued(context, id, (state) => notVoid(id, state));
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
-    const regeneratedId = await issue(deps, id, await prepare(deps, id, collectAgain), collectAgain);
+    const regeneratedId = await issue(context, id, await prepare(context, id, collectAgain), collectAgain);
     if (regeneratedId === null) continue;
-    await tell(deps, regeneratedId);
+    await tell(context, regeneratedId);
     return regeneratedId;
   }
   throw new Refusal('unavailable', `the terms of invoice ${id} keep changing: try again later`);
@@ -58,17 +58,17 @@ async function tell({ db, invoiceLog }: BillingContext, id: string): Promise<voi
   if (invoice !== null) afterCommit(() => invoiceLog.regenerated(invoice));
 }
 
-async function prepare(deps: BillingContext, id: string, collectAgain: boolean): Promise<IssueInstead> {
-  const original = await inSnapshot(deps.db, async (tx) => {
+async function prepare(context: BillingContext, id: string, collectAgain: boolean): Promise<IssueInstead> {
+  const original = await inSnapshot(context.db, async (tx) => {
     const read = await readOriginal(tx, id);
     if (!collectAgain) await requireUnpaid(tx, id);
     return read;
   });
   switch (original.invoice.type) {
     case 'USAGE':
-      return regenerateUsage(deps, original);
+      return regenerateUsage(context, original);
     case 'SCHEDULED':
-      return regenerateScheduled(deps);
+      return regenerateScheduled(context);
     case 'USAGE_CONSOLIDATED':
       return regenerateConsolidated;
   }
@@ -76,17 +76,17 @@ async function prepare(deps: BillingContext, id: string, collectAgain: boolean):
 
 /** Null if the terms have changed since the invoice was computed. */
 async function issue(
-  deps: BillingContext,
+  context: BillingContext,
   id: string,
   issueInstead: IssueInstead,
   collectAgain: boolean,
 ): Promise<string | null> {
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const original = await lockOriginal(tx, id);
     await lockPayments(tx, id, { collectAgain });
     const identity = {
       id: derivedId('regenerated-invoice', id),
-      issuedAt: deps.clock.now(),
+      issuedAt: context.clock.now(),
       regeneratedFromInvoiceId: id,
     };
     if (!(await issueInstead(tx, original, identity))) return null;

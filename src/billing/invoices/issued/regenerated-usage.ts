@@ -18,18 +18,18 @@ import { type IssueInstead, itemsOf, nothingToBill, type Original } from './orig
  * Computes the invoice. Its hours are in ClickHouse afterwards, under an id without references until it is issued.
  * Refuses (`invalid`) an invoice without any time left, or whose contract no longer has a rate card.
  */
-export async function regenerateUsage(deps: BillingContext, original: Original): Promise<IssueInstead> {
-  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
-    plan: await planOfOriginal(deps, tx, original),
+export async function regenerateUsage(billing: BillingContext, original: Original): Promise<IssueInstead> {
+  const { plan, termsReadAt } = await inSnapshot(billing.db, async (tx) => ({
+    plan: await planOfOriginal(billing, tx, original),
     termsReadAt: await snapshotInstant(tx),
   }));
-  const frozen = await computeAndFreezeHours(deps, plan);
+  const frozen = await computeAndFreezeHours(billing, plan);
   const fingerprint = await fingerprintOf(plan);
   return async (tx, present, identity) => {
     await lockBalances(tx, [present.contract.customerId, ...plan.context.balances.keys()]);
-    const now = await planOfOriginal(deps, tx, present);
+    const now = await planOfOriginal(billing, tx, present);
     if ((await fingerprintOf(now)) !== fingerprint) return false;
-    const { invoicedIds } = await itemsOf(tx, present, deps.clock.now());
+    const { invoicedIds } = await itemsOf(tx, present, billing.clock.now());
     await takeInvoicedItems(tx, present.invoice.id, invoicedIds);
     await freezeInvoices(tx, [{ ...frozen, invoice: { ...frozen.invoice, ...identity } }], termsReadAt);
     return true;
@@ -41,7 +41,7 @@ export async function regenerateUsage(deps: BillingContext, original: Original):
  * a later one is on a separate invoice.
  */
 export async function planOfOriginal(
-  deps: BillingContext,
+  billing: BillingContext,
   tx: Transaction,
   original: Original,
   instead: PlanOptions = {},
@@ -50,8 +50,8 @@ export async function planOfOriginal(
   const period = presentPeriod(original);
   if (period === null) throw nothingToBill(original);
   if (!billsUsage(contract)) throw new Refusal('invalid', `contract ${contract.id} has no rate card`);
-  const { targets, context } = await planInvoices(tx, [{ contract, period }], deps.clock.now(), instead);
-  const { items, prices } = await itemsOf(tx, original, deps.clock.now());
+  const { targets, context } = await planInvoices(tx, [{ contract, period }], billing.clock.now(), instead);
+  const { items, prices } = await itemsOf(tx, original, billing.clock.now());
   const joined = await pricedItems(
     tx,
     items.map((item) => ({ item, periodEnd: period.end })),
@@ -72,11 +72,11 @@ function presentPeriod({ invoice: { period }, contract: { endingBefore } }: Orig
 }
 
 async function computeAndFreezeHours(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
 ): Promise<HourlyFrozenInvoice> {
-  for await (const computed of computeRun(await beginRun(deps, plan), 'hour')) {
-    const [frozen] = await freezeHours(deps.clickhouse, [computed]);
+  for await (const computed of computeRun(await beginRun(billing, plan), 'hour')) {
+    const [frozen] = await freezeHours(billing.clickhouse, [computed]);
     if (frozen !== undefined) return frozen;
   }
   throw new Error('a planned invoice was not computed');

@@ -15,11 +15,11 @@ import { requireIssued } from './issued-invoice.ts';
  * Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized, whose events were removed, or
  * that is on a consolidated invoice. It cannot be undone. Returns a warning if it is paid at its provider, else null.
  */
-export async function voidInvoice(deps: BillingContext, id: string): Promise<string | null> {
+export async function voidInvoice(context: BillingContext, id: string): Promise<string | null> {
   const refusal = (state: InvoiceStatus) =>
     new Refusal('invalid', `invoice ${id} is ${state}: only a FINALIZED invoice can be voided`);
-  await requireIssued(deps, id, refusal);
-  const voided = await deps.db.transaction(async (tx) => {
+  await requireIssued(context, id, refusal);
+  const voided = await context.db.transaction(async (tx) => {
     const invoice = await lockInvoice(tx, id);
     assert(invoice !== null, 'issued invoices are not deleted');
     if (invoice.status !== 'FINALIZED') throw refusal(invoice.status);
@@ -30,11 +30,11 @@ export async function voidInvoice(deps: BillingContext, id: string): Promise<str
     if (consolidated !== undefined) {
       throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
-    await voidInvoiceWithId(tx, id, deps.clock.now());
+    await voidInvoiceWithId(tx, id, context.clock.now());
     // The amounts that it drew are available again, and those that it sold are not.
     await noteCustomerChanges(tx, [invoice.customerId]);
     return { invoice: { ...invoice, status: 'VOID' as const }, warning: await paymentWarning(tx, id) };
   });
-  afterCommit(() => deps.invoiceLog.voided(voided.invoice));
+  afterCommit(() => context.invoiceLog.voided(voided.invoice));
   return voided.warning;
 }

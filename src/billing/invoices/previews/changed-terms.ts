@@ -41,17 +41,17 @@ const ISSUED_MAX = 500;
  * (`too_large`), and the same as `change`.
  */
 export async function changedTerms(
-  deps: SnapshotContext,
+  billing: SnapshotContext,
   contracts: readonly Contract[],
   range: Interval,
   change: () => Promise<void>,
 ): Promise<ChangedTerms> {
   const ids = contracts.map(({ id }) => id);
-  const issued = await issuedInvoices(deps.db, ids, range);
-  const before = await openInvoices(deps, contracts, range, []);
+  const issued = await issuedInvoices(billing.db, ids, range);
+  const before = await openInvoices(billing, contracts, range, []);
   await change();
-  const changed = await loadContracts(deps.db, { ids });
-  return { issued, before, after: await openInvoices(deps, changed, range, issued) };
+  const changed = await loadContracts(billing.db, { ids });
+  return { issued, before, after: await openInvoices(billing, changed, range, issued) };
 }
 
 async function issuedInvoices(
@@ -74,12 +74,12 @@ async function issuedInvoices(
 }
 
 async function openInvoices(
-  deps: SnapshotContext,
+  billing: SnapshotContext,
   contracts: readonly Contract[],
   range: Interval,
   issued: readonly IssuedHead[],
 ): Promise<OpenInvoices> {
-  const places = await draftPlacesOf(deps, contracts, {});
+  const places = await draftPlacesOf(billing, contracts, {});
   const drafts = places.flatMap((place) =>
     place.kind === 'usage' && intersect(place.target.period, range) !== null ? [place.target] : [],
   );
@@ -91,15 +91,15 @@ async function openInvoices(
   const again = issuedAgain(contracts, issued);
   // They may take the same amounts from balances again.
   const plan = await planInvoices(
-    deps.db,
+    billing.db,
     [...again.map(({ target }) => target), ...drafts],
-    deps.clock.now(),
+    billing.clock.now(),
     { invoices: again.map(({ invoice }) => invoice.id) },
   );
-  const joined = await itemsOnIssued(deps, again);
+  const joined = await itemsOnIssued(billing, again);
   return {
     usage: { ...plan, context: { ...plan.context, joined: bothOf(plan.context.joined, joined) } },
-    scheduled: await scheduledOf(deps, scheduled),
+    scheduled: await scheduledOf(billing, scheduled),
   };
 }
 

@@ -62,20 +62,20 @@ export interface CustomerDifference {
  * an unknown contract or card (`not_found`).
  */
 export async function previewChange(
-  deps: BillingContext,
+  context: BillingContext,
   change: PreviewedChange,
   range: Interval | null,
   page: PageRequest<string>,
 ): Promise<Page<CustomerDifference, string>> {
-  const now = deps.clock.now();
-  const { customers, terms } = await undone(deps.db, async (tx) => {
+  const now = context.clock.now();
+  const { customers, terms } = await undone(context.db, async (tx) => {
     const found = await customersOf(tx, change, page);
     const contracts = await contractsOf(tx, change, found.rows);
     const inTime = range ?? { start: now, end: now + 1 };
-    const apply = () => applyChange(tx, deps, change);
-    return { customers: found, terms: await changedTerms({ ...deps, db: tx }, contracts, inTime, apply) };
+    const apply = () => applyChange(tx, context, change);
+    return { customers: found, terms: await changedTerms({ ...context, db: tx }, contracts, inTime, apply) };
   });
-  const differences = groupBy(await differencesOf(deps, terms), ({ customerId }) => customerId);
+  const differences = groupBy(await differencesOf(context, terms), ({ customerId }) => customerId);
   return {
     ...customers,
     rows: customers.rows.map((customerId) => ({ customerId, invoices: differences.get(customerId) ?? [] })),
@@ -113,19 +113,19 @@ async function contractsOf(
   return [contract];
 }
 
-async function applyChange(tx: Transaction, deps: BillingContext, change: PreviewedChange): Promise<void> {
-  if (change.kind === 'edit') await editContractIn(tx, deps, change.edit);
-  else await addRatesIn(tx, deps, change.added);
+async function applyChange(tx: Transaction, context: BillingContext, change: PreviewedChange): Promise<void> {
+  if (change.kind === 'edit') await editContractIn(tx, context, change.edit);
+  else await addRatesIn(tx, context, change.added);
 }
 
 /** Both sides read the usage at one moment. Previews raise no alarms: they bill nobody. */
 async function differencesOf(
-  deps: BillingContext,
+  context: BillingContext,
   { issued, before, after }: ChangedTerms,
 ): Promise<(InvoiceDifference & { readonly customerId: string })[]> {
-  const moment = await usageMoment(deps.usageSource, before.usage, after.usage);
+  const moment = await usageMoment(context.usageSource, before.usage, after.usage);
   const usageOf = async ({ usage }: ChangedTerms['before']) =>
-    (await computeDrafts({ ...deps, alarms: NO_ALARMS }, usage, moment?.ingestedUpTo ?? null)).map(
+    (await computeDrafts({ ...context, alarms: NO_ALARMS }, usage, moment?.ingestedUpTo ?? null)).map(
       draftWithWarnings,
     );
   const current = [...issued, ...(await usageOf(before)), ...before.scheduled];

@@ -36,15 +36,15 @@ interface GivenEvent extends Pick<SentEvent, 'eventType' | 'propertiesJson'> {
  * a repeated transaction id and events that ingestion would refuse (`invalid`).
  */
 export async function previewEvents(
-  deps: BillingContext,
+  billing: BillingContext,
   customerId: string,
   { mode, events }: EventsToPreview,
 ): Promise<InvoiceWithWarnings[]> {
-  const now = deps.clock.now();
+  const now = billing.clock.now();
   refuseRepeated(events);
-  const planned = await inSnapshot(deps.db, async (db) => {
+  const planned = await inSnapshot(billing.db, async (db) => {
     await requireCustomer(db, customerId);
-    const places = await draftPlaces({ ...deps, db }, { customerId, type: 'USAGE' });
+    const places = await draftPlaces({ ...billing, db }, { customerId, type: 'USAGE' });
     return planInvoices(
       db,
       places.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
@@ -53,14 +53,14 @@ export async function previewEvents(
   });
   const given = eventsToPreview(
     events.map((event) => sentEvent(event, customerId, now)),
-    { now, windowDays: deps.windowDays },
+    { now, windowDays: billing.windowDays },
   );
   const preview =
     mode === 'replace'
-      ? await besideOthers(deps, customerId, given, planned)
-      : await besideStored(deps, customerId, given, planned);
+      ? await besideOthers(billing, customerId, given, planned)
+      : await besideStored(billing, customerId, given, planned);
   const drafts = await computeDrafts(
-    { ...deps, usageSource: deps.usageSource.withPreview(preview), alarms: NO_ALARMS },
+    { ...billing, usageSource: billing.usageSource.withPreview(preview), alarms: NO_ALARMS },
     planned,
   );
   return drafts.map(draftWithWarnings).sort(byPosition('ascending'));

@@ -68,7 +68,7 @@ export interface RatingPlan extends Required<TargetToRate> {
 /** The usage and its limit: nothing else reaches the rating of one invoice. */
 export type RatingContext = Pick<BillingContext, 'usageSource' | 'invoiceLinesMax'>;
 
-export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
+export function planRating(billing: RatingContext, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
   const { target, context, usage, windows } = one;
   const { contract, period } = target;
   const groups = rated(() => needGroups(target, context));
@@ -89,10 +89,10 @@ export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: 
   return {
     ...one,
     ...{ book, card, isSliced, hasLaterHours, isAfterDrawdown, buckets, input, joined },
-    linesMax: deps.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT,
+    linesMax: billing.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT,
     rater: rated(() => createInvoiceRater(input)),
     charges: rated(() => joinedCharges(joined, period)),
-    readUsage: () => readGroups(deps.usageSource, target, context, usage, groups),
+    readUsage: () => readGroups(billing.usageSource, target, context, usage, groups),
   };
 }
 

@@ -27,8 +27,8 @@ export interface RatedTarget extends Omit<MadeLines, 'covered'> {
   readonly unlisted: readonly UnlistedProduct[];
 }
 
-export async function rateTarget(deps: RatingContext, one: TargetToRate): Promise<RatedTarget> {
-  const plan = planRating(deps, one);
+export async function rateTarget(context: RatingContext, one: TargetToRate): Promise<RatedTarget> {
+  const plan = planRating(context, one);
   const { wanted } = one.windows;
   // As the invoice finds them, before it draws on them.
   const balances = wanted === undefined ? offeredBalances(plan.buckets, plan.book) : [];

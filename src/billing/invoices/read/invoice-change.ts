@@ -18,13 +18,13 @@ export interface ChangedInvoice {
 
 /** Refuses an unknown invoice (`not_found`). */
 export async function readInvoiceChange(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<ChangedInvoice> {
-  const invoice = await getBilledInvoice(deps, customerId, invoiceId);
-  const previous = (await previousFinalized(deps.db, [invoice])).get(invoice.id);
-  const former = previous === undefined ? null : await findInvoice(deps.db, customerId, previous.id);
+  const invoice = await getBilledInvoice(context, customerId, invoiceId);
+  const previous = (await previousFinalized(context.db, [invoice])).get(invoice.id);
+  const former = previous === undefined ? null : await findInvoice(context.db, customerId, previous.id);
   if (former === null) return { invoice, compared: null };
   return { invoice, compared: { former, change: await resultInChunks(invoiceChange(invoice, former)) } };
 }

@@ -76,25 +76,25 @@ const SHARE = 'drafts of all customers';
  * customers, or has as many lines as a page may; then there is a next one. Refuses as overloaded when too many wait.
  */
 export function listDrafts(
-  deps: BillingContext,
+  context: BillingContext,
   filter: DraftListFilter,
   page: DraftPageRequest,
   pace: DraftPace = PACE,
 ): Promise<Page<InvoiceWithWarnings, DraftPosition>> {
-  return inDraftPage(deps, (shared) => readPage(shared, filter, page, pace));
+  return inDraftPage(context, (shared) => readPage(shared, filter, page, pace));
 }
 
 /** Work that computes drafts of many customers waits for its turn. Refuses as overloaded if too much waits. */
 export function inDraftPage<Result>(
-  deps: BillingContext,
+  context: BillingContext,
   work: (shared: BillingContext) => Promise<Result>,
 ): Promise<Result> {
-  const shared = { ...deps, usageSource: deps.usageSource.inShare(SHARE) };
+  const shared = { ...context, usageSource: context.usageSource.inShare(SHARE) };
   return pages.withConnection(() => work(shared));
 }
 
 async function readPage(
-  deps: BillingContext,
+  context: BillingContext,
   filter: DraftListFilter,
   { order, limit, after: first }: DraftPageRequest,
   pace: DraftPace,
@@ -107,7 +107,7 @@ async function readPage(
   for (;;) {
     const most = Math.min(pace.draftsPerStep, limit - rows.length);
     const step = { order, limit: most, after, customersMax: pace.customersPerStep };
-    const part = await readStep(deps, filter, step);
+    const part = await readStep(context, filter, step);
     for (const draft of part.rows) {
       if (filter.hasWarnings !== undefined && draft.warnings.count > 0 !== filter.hasWarnings) continue;
       rows.push(draft);
@@ -132,13 +132,13 @@ interface DraftsOfStep extends Page<InvoiceWithWarnings, DraftPosition> {
 }
 
 /** Some drafts as of one moment. */
-async function readStep(deps: BillingContext, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
-  const { next, customers, drafts } = await inSnapshot(deps.db, async (db) => {
-    const own = { ...deps, db };
+async function readStep(context: BillingContext, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
+  const { next, customers, drafts } = await inSnapshot(context.db, async (db) => {
+    const own = { ...context, db };
     const { places, ...found } = await nextPlaces(own, filter, page);
     return { ...found, drafts: await planPlaces(own, places) };
   });
-  return { rows: await computePlaces(deps, drafts), next, customers };
+  return { rows: await computePlaces(context, drafts), next, customers };
 }
 
 type ListedPlace = (DraftPlace | ConsolidatedPlace) & { readonly customer: BilledCustomer };
@@ -160,28 +160,28 @@ interface PlannedPlaces {
 
 /** All that is needed of PostgreSQL to compute the drafts of these places. */
 export async function planPlaces(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   places: readonly (DraftPlace | ConsolidatedPlace)[],
 ): Promise<PlannedPlaces> {
   const usage = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const scheduled = places.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
   const targets = places.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
-  const plan = { usageIn: deps };
+  const plan = { usageIn: context };
   return {
     places,
-    scheduled: await scheduledOf(deps, scheduled),
-    planned: await planInvoices(deps.db, withOpenParts(usage, targets), deps.clock.now(), plan),
-    consolidated: await findConsolidations(deps.db, targets),
+    scheduled: await scheduledOf(context, scheduled),
+    planned: await planInvoices(context.db, withOpenParts(usage, targets), context.clock.now(), plan),
+    consolidated: await findConsolidations(context.db, targets),
   };
 }
 
 /** The drafts in the order of their places; true-ups without a shortfall are left out. */
 export async function computePlaces(
-  deps: BillingContext,
+  context: BillingContext,
   { places, scheduled, planned, consolidated }: PlannedPlaces,
 ): Promise<InvoiceWithWarnings[]> {
-  const countedUpTo = await draftMoment(deps.eventFacts, planned);
-  const computed = (await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings);
+  const countedUpTo = await draftMoment(context.eventFacts, planned);
+  const computed = (await computeDrafts(context, planned, countedUpTo)).map(draftWithWarnings);
   const drafts = [...scheduled, ...computed, ...consolidatedDrafts(consolidated, computed)];
   const byId = new Map(drafts.map((draft) => [draft.id, draft]));
   return places.flatMap(({ id }) => byId.get(id) ?? []);
@@ -189,21 +189,21 @@ export async function computePlaces(
 
 /** The places of the next drafts, at most `limit`, and of all customers read at once. */
 async function nextPlaces(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   filter: DraftListFilter,
   { after, limit, order, customersMax }: Step,
 ): Promise<FoundPlaces> {
-  const customers = await billedCustomers(deps.db, {
-    ids: await askedCustomers(deps.db, filter),
+  const customers = await billedCustomers(context.db, {
+    ids: await askedCustomers(context.db, filter),
     from: after?.customer ?? null,
     limit: customersMax,
   });
   const rank = new Map(customers.map((customer, index) => [customer.id, { customer, index }]));
-  const all = await loadContracts(deps.db, { customerIds: [...rank.keys()] });
+  const all = await loadContracts(context.db, { customerIds: [...rank.keys()] });
   const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
   const drafts = [
-    ...(await draftPlacesOf(deps, contracts, filter)),
-    ...(filter.withoutConsolidated === true ? [] : await consolidatedPlaces(deps, contracts, filter)),
+    ...(await draftPlacesOf(context, contracts, filter)),
+    ...(filter.withoutConsolidated === true ? [] : await consolidatedPlaces(context, contracts, filter)),
   ];
   const inOrder = byPosition(order);
   const behind = drafts

@@ -27,11 +27,11 @@ import { requireCustomer, scheduledOf } from './read-invoices.ts';
  * not_found for an unknown customer.
  */
 export async function listInvoices(
-  deps: BillingContext,
+  context: BillingContext,
   filter: InvoiceListFilter,
   { order, ...page }: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
-  return pageWithRows(page, (part) => readInvoices(deps, filter, { ...part, order }), positionOf);
+  return pageWithRows(page, (part) => readInvoices(context, filter, { ...part, order }), positionOf);
 }
 
 function positionOf({ issuedAt, id }: Placed): KeysetPosition {
@@ -39,16 +39,16 @@ function positionOf({ issuedAt, id }: Placed): KeysetPosition {
 }
 
 async function readInvoices(
-  deps: BillingContext,
+  context: BillingContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
-  const { stored, usage, consolidated, next } = await inSnapshot(deps.db, async (db) => {
+  const { stored, usage, consolidated, next } = await inSnapshot(context.db, async (db) => {
     await requireCustomer(db, filter.customerId);
-    return findPage({ ...deps, db }, filter, page);
+    return findPage({ ...context, db }, filter, page);
   });
-  const countedUpTo = await draftMoment(deps.eventFacts, usage.planned);
-  const computed = (await computeDrafts(deps, usage.planned, countedUpTo)).map(draftWithWarnings);
+  const countedUpTo = await draftMoment(context.eventFacts, usage.planned);
+  const computed = (await computeDrafts(context, usage.planned, countedUpTo)).map(draftWithWarnings);
   const rows = [
     ...stored,
     ...computed.filter(({ id }) => usage.ids.has(id)),
@@ -69,16 +69,16 @@ interface FoundPage {
 
 /** The invoices of the page, before drafts of usage are computed. */
 async function findPage(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<FoundPage> {
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
-  const contracts = wantsDrafts ? await contractsOf(deps, filter) : [];
+  const contracts = wantsDrafts ? await contractsOf(context, filter) : [];
   const [places, consolidated, heads] = await Promise.all([
-    draftPlacesOf(deps, contracts, filter),
-    consolidatedPlaces(deps, contracts, filter),
-    storedHeads(deps, filter, { ...page, limit: page.limit + 1 }),
+    draftPlacesOf(context, contracts, filter),
+    consolidatedPlaces(context, contracts, filter),
+    storedHeads(context, filter, { ...page, limit: page.limit + 1 }),
   ]);
   const open = [...places, ...consolidated].filter((place) => isBeyond(place, page));
   const { rows: shown, next } = cutPage(
@@ -88,7 +88,7 @@ async function findPage(
   );
   const ids = new Set(shown.map(({ id }) => id));
   const issued = await withLines(
-    deps.db,
+    context.db,
     heads.filter(({ id }) => ids.has(id)),
   );
   const own = open.filter(({ id }) => ids.has(id));
@@ -97,30 +97,30 @@ async function findPage(
   return {
     next,
     stored: [
-      ...(await issuedWithWarnings(deps.db, issued)),
+      ...(await issuedWithWarnings(context.db, issued)),
       ...(await scheduledOf(
-        deps,
+        context,
         own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
       )),
     ],
     usage: {
       ids: new Set(usage.map(({ id }) => id)),
       planned: await planInvoices(
-        deps.db,
+        context.db,
         withOpenParts(
           usage.map(({ target }) => target),
           targets,
         ),
-        deps.clock.now(),
-        { usageIn: deps },
+        context.clock.now(),
+        { usageIn: context },
       ),
     },
-    consolidated: await findConsolidations(deps.db, targets),
+    consolidated: await findConsolidations(context.db, targets),
   };
 }
 
 async function storedHeads(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Omit<IssuedInvoice, 'lines'>[]> {
@@ -135,5 +135,5 @@ async function storedHeads(
     endingBefore: filter.endingBefore,
     month: filter.month,
   };
-  return listInvoiceHeads(deps.db, stored, page);
+  return listInvoiceHeads(context.db, stored, page);
 }

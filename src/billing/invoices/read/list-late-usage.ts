@@ -37,7 +37,7 @@ const VISIBLE_AFTER_US = 10n * BigInt(MINUTE_MS) * 1_000n;
  * next one.
  */
 export async function listLateUsage(
-  deps: BillingContext,
+  context: BillingContext,
   month: Instant,
   { after: first, limit }: PageRequest,
 ): Promise<Page<LateInvoice>> {
@@ -46,9 +46,9 @@ export async function listLateUsage(
   let after = first;
   for (;;) {
     const filter = { month, type: 'USAGE', status: 'FINALIZED' } as const;
-    const heads = await listInvoiceHeads(deps.db, filter, { after, limit: LOOKED_AT, order: 'ascending' });
-    const suspects = await withLaterUsage(deps, heads);
-    const part = await readLate(deps, suspects, { limit: limit - rows.length, end });
+    const heads = await listInvoiceHeads(context.db, filter, { after, limit: LOOKED_AT, order: 'ascending' });
+    const suspects = await withLaterUsage(context, heads);
+    const part = await readLate(context, suspects, { limit: limit - rows.length, end });
     rows.push(...part.rows);
     if (part.next !== null) return { rows, next: part.next };
     const last = heads.at(-1);
@@ -62,14 +62,14 @@ export async function listLateUsage(
  * Invoices that miss usage. `next` is the place at which it stopped, at the limit or at the end of its time, else null.
  */
 async function readLate(
-  deps: BillingContext,
+  context: BillingContext,
   suspects: readonly IssuedHead[],
   { limit, end }: { readonly limit: number; readonly end: number },
 ): Promise<Page<LateInvoice>> {
   const rows: LateInvoice[] = [];
   for (let from = 0; from < suspects.length; from += COMPUTED_AT_ONCE) {
     const part = suspects.slice(from, from + COMPUTED_AT_ONCE);
-    const found = await mapConcurrently(part, COMPUTED_AT_ONCE, (head) => lateUsageOf(deps, head));
+    const found = await mapConcurrently(part, COMPUTED_AT_ONCE, (head) => lateUsageOf(context, head));
     rows.push(...found.filter(({ late }) => late?.count !== 0));
     const { rows: shown, next } = cutPage(rows, limit, ({ invoice }) => positionOf(invoice));
     const last = found.at(-1);
@@ -84,9 +84,9 @@ function positionOf({ issuedAt, id }: IssuedHead): KeysetPosition {
   return { at: issuedAt, id };
 }
 
-async function lateUsageOf(deps: BillingContext, head: IssuedHead): Promise<LateInvoice> {
-  const [invoice] = await withLines(deps.db, [head]);
-  const late = invoice === undefined ? [] : await findLateUsage(deps, invoice);
+async function lateUsageOf(context: BillingContext, head: IssuedHead): Promise<LateInvoice> {
+  const [invoice] = await withLines(context.db, [head]);
+  const late = invoice === undefined ? [] : await findLateUsage(context, invoice);
   return { invoice: head, late: late === null ? null : firstOf(late) };
 }
 
@@ -94,8 +94,8 @@ async function lateUsageOf(deps: BillingContext, head: IssuedHead): Promise<Late
  * Invoices whose customer has events of the period that were ingested after the counted ones, or was changed since: an
  * alias that is added later brings earlier events along.
  */
-async function withLaterUsage(deps: BillingContext, heads: readonly IssuedHead[]): Promise<IssuedHead[]> {
-  const { db, usageSource, eventFacts } = deps;
+async function withLaterUsage(context: BillingContext, heads: readonly IssuedHead[]): Promise<IssuedHead[]> {
+  const { db, usageSource, eventFacts } = context;
   const own = heads.filter(({ frozen }) => frozen !== null);
   const customers = [...new Set(own.map(({ customerId }) => customerId))];
   const [refs, counted, changed] = await Promise.all([

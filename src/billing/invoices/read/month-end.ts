@@ -92,11 +92,11 @@ const UNITS_MAX = 30;
  * than 2,000 issued invoices of a month, and more than 30 currencies.
  */
 export async function readMonthEnd(
-  deps: BillingContext,
+  context: BillingContext,
   month: Instant,
   { after: first, limit }: PageRequest<MonthPosition>,
 ): Promise<MonthPage> {
-  return inDraftPage(deps, async (shared) => {
+  return inDraftPage(context, async (shared) => {
     const end = performance.now() + PAGE_MS_MAX;
     const rows: MonthContract[] = [];
     let after: Omit<MonthPosition, 'sums'> | null = first;
@@ -119,13 +119,13 @@ type Place = Omit<MonthPosition, 'sums'>;
 
 /** The next contracts, with or without invoices. */
 async function readStep(
-  deps: BillingContext,
+  context: BillingContext,
   month: Instant,
   page: PageRequest<Place>,
 ): Promise<Page<MonthContract, Place>> {
   const former = addMonths(month, -1);
-  const found = await inSnapshot(deps.db, async (db) => {
-    const own = { ...deps, db };
+  const found = await inSnapshot(context.db, async (db) => {
+    const own = { ...context, db };
     const { rows: contracts, next } = await nextContracts(own, page);
     const open = contracts.filter(({ archivedAt }) => archivedAt === null);
     const read = [month, former].map(async (of) => [
@@ -136,8 +136,8 @@ async function readStep(
     const refs = await customerRefs(db, [...new Set(contracts.map(({ customerId }) => customerId))]);
     return { contracts, next, refs, drafts, issued: await issuedOf(own, contracts, [month, former]) };
   });
-  const drafts = await computePlaces(deps, found.drafts);
-  const events = await comparedEvents(deps, month, found.refs);
+  const drafts = await computePlaces(context, found.drafts);
+  const events = await comparedEvents(context, month, found.refs);
   const byContract = groupBy([...found.issued, ...drafts], ({ contractId }) => contractId);
   const rows: MonthContract[] = [];
   for (const { id, customerId } of found.contracts) {
@@ -215,7 +215,7 @@ export function isUsageMissing(events: EventsCompared | null): boolean {
 
 /** The sums with those of further contracts. `known`: the customer whose first contracts are in the sums already. */
 async function withContracts(
-  deps: BillingContext,
+  context: BillingContext,
   sums: MonthSums,
   contracts: readonly MonthContract[],
   known: string | null,
@@ -223,7 +223,7 @@ async function withContracts(
   const rows = contracts.flatMap((each) => each.rows);
   const unpaired = contracts.flatMap((each) => each.unpaired);
   const external = await externalOfInvoices(
-    deps,
+    context,
     rows.map(({ invoice }) => invoice),
   );
   const deliveries: Record<string, number> = { ...sums.deliveries };

@@ -12,7 +12,7 @@ export interface InvoiceUnits
     Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>> {}
 
 export async function pricingUnitsOf(
-  deps: Pick<RowContext, 'db'>,
+  context: Pick<RowContext, 'db'>,
   invoices: readonly InvoiceUnits[],
   listPrices: ReadonlyMap<string, ListPriceOf> | null = null,
 ): Promise<ReadonlyMap<string, CreditType>> {
@@ -28,7 +28,7 @@ export async function pricingUnitsOf(
     }
     for (const { price } of lateUsage?.first ?? []) if (price !== null) ids.add(price.creditTypeId);
   }
-  return pricingUnitsWithIds(deps, [...ids]);
+  return pricingUnitsWithIds(context, [...ids]);
 }
 
 /** By id. */

@@ -35,29 +35,29 @@ export interface PrintedInvoice {
  * before it has its number (`unavailable`): a document without it must not leave the house.
  */
 export async function printedInvoice(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<PrintedInvoice> {
-  const invoice = await getBilledInvoice(deps, customerId, invoiceId);
-  const number = (await numbersOfInvoices(deps, [invoice])).get(invoice.id) ?? null;
+  const invoice = await getBilledInvoice(context, customerId, invoiceId);
+  const number = (await numbersOfInvoices(context, [invoice])).get(invoice.id) ?? null;
   if (number === null && invoice.status !== 'DRAFT') {
     throw new Refusal(
       'unavailable',
       'The invoice has been issued and gets its number within seconds: try again',
     );
   }
-  const customer = await findCustomer(deps.db, customerId);
+  const customer = await findCustomer(context.db, customerId);
   if (customer === null) throw notFound('customer', customerId);
-  const fields = (await customFieldsOfInvoices(deps, [invoice])).get(invoice.id) ?? new Map();
+  const fields = (await customFieldsOfInvoices(context, [invoice])).get(invoice.id) ?? new Map();
   return {
     invoice,
     number,
-    external: (await externalOfInvoices(deps, [invoice])).get(invoice.id) ?? null,
+    external: (await externalOfInvoices(context, [invoice])).get(invoice.id) ?? null,
     customerName: customer.name,
     billingAddress: customer.billingAddress,
     originNames: await customerNames(
-      deps.db,
+      context.db,
       (invoice.constituents ?? []).map((one) => one.customerId),
     ),
     customFields: {
@@ -65,6 +65,6 @@ export async function printedInvoice(
       contract: customFieldsOf(fields, invoice.contractId),
       invoice: customFieldsOf(fields, invoice.id),
     },
-    creditTypes: await pricingUnitsOf(deps, [invoice]),
+    creditTypes: await pricingUnitsOf(context, [invoice]),
   };
 }

@@ -37,23 +37,23 @@ import { draftMoment } from '../usage/draft-moment.ts';
  * (`not_found`).
  */
 export async function getInvoice(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
-  const found = await findOne(deps, customerId, invoiceId);
-  if (found.issued !== null) return issuedWithUnbilledUsage(deps, found.issued);
-  return { ...(await draftOf(deps, found, invoiceId)), lateUsage: undefined };
+  const found = await findOne(context, customerId, invoiceId);
+  if (found.issued !== null) return issuedWithUnbilledUsage(context, found.issued);
+  return { ...(await draftOf(context, found, invoiceId)), lateUsage: undefined };
 }
 
 /** The invoice without its late usage, which would have to be computed from events. */
 export async function getBilledInvoice(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<Invoice> {
-  const found = await findOne(deps, customerId, invoiceId);
-  return found.issued ?? (await draftOf(deps, found, invoiceId));
+  const found = await findOne(context, customerId, invoiceId);
+  return found.issued ?? (await draftOf(context, found, invoiceId));
 }
 
 interface FoundInvoice {
@@ -66,14 +66,18 @@ interface FoundInvoice {
 }
 
 /** One snapshot: an invoice that is being finalized is either a draft or issued. */
-async function findOne(deps: BillingContext, customerId: string, invoiceId: string): Promise<FoundInvoice> {
-  return inSnapshot(deps.db, async (db) => {
+async function findOne(
+  context: BillingContext,
+  customerId: string,
+  invoiceId: string,
+): Promise<FoundInvoice> {
+  return inSnapshot(context.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
-    const own = found === null ? await placesWithId({ ...deps, db }, customerId, invoiceId) : [];
+    const own = found === null ? await placesWithId({ ...context, db }, customerId, invoiceId) : [];
     const targets = own.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
     const [scheduled] = await scheduledOf(
-      { ...deps, db },
+      { ...context, db },
       own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
     );
     return {
@@ -85,8 +89,8 @@ async function findOne(deps: BillingContext, customerId: string, invoiceId: stri
           own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
           targets,
         ),
-        deps.clock.now(),
-        { usageIn: deps },
+        context.clock.now(),
+        { usageIn: context },
       ),
       consolidated: await findConsolidations(db, targets),
     };
@@ -94,23 +98,25 @@ async function findOne(deps: BillingContext, customerId: string, invoiceId: stri
 }
 
 /** The place of the draft with this id; none where the customer has no such draft. */
-async function placesWithId(deps: SnapshotContext, customerId: string, invoiceId: string) {
-  const contracts = await contractsOf(deps, { customerId });
+async function placesWithId(context: SnapshotContext, customerId: string, invoiceId: string) {
+  const contracts = await contractsOf(context, { customerId });
   const places = [
-    ...(await draftPlacesOf(deps, contracts, {})),
-    ...(await consolidatedPlaces(deps, contracts, {})),
+    ...(await draftPlacesOf(context, contracts, {})),
+    ...(await consolidatedPlaces(context, contracts, {})),
   ];
   return places.filter(({ id }) => id === invoiceId);
 }
 
 async function draftOf(
-  deps: BillingContext,
+  context: BillingContext,
   { scheduled, drafts, consolidated }: FoundInvoice,
   invoiceId: string,
 ): Promise<InvoiceWithWarnings> {
   if (scheduled !== undefined) return scheduled;
-  const countedUpTo = await draftMoment(deps.eventFacts, drafts);
-  const computed = (await computeUsageInvoices(deps, drafts, null, [], countedUpTo)).map(draftWithWarnings);
+  const countedUpTo = await draftMoment(context.eventFacts, drafts);
+  const computed = (await computeUsageInvoices(context, drafts, null, [], countedUpTo)).map(
+    draftWithWarnings,
+  );
   const [whole] = consolidatedDrafts(consolidated, computed);
   const draft = whole ?? computed[0];
   if (draft === undefined) throw notFound('invoice', invoiceId);
@@ -122,23 +128,23 @@ async function draftOf(
  * consolidated one is shown on its constituents.
  */
 async function issuedWithUnbilledUsage(
-  deps: BillingContext,
+  context: BillingContext,
   issued: IssuedInvoice,
 ): Promise<InvoiceWithUnbilledUsage> {
-  const [shown] = await issuedWithWarnings(deps.db, [issued]);
+  const [shown] = await issuedWithWarnings(context.db, [issued]);
   assert(shown !== undefined, 'an invoice is shown as one');
   if (issued.status === 'VOID' || issued.type !== 'USAGE' || issued.isHistorical)
     return { ...shown, lateUsage: undefined };
-  const late = await findLateUsage(deps, issued);
+  const late = await findLateUsage(context, issued);
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
 
 /** The drafts of SCHEDULED invoices, which have no warnings. True-ups without an amount are left out. */
 export async function scheduledOf(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<InvoiceWithWarnings[]> {
-  const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));
+  const drafts = await drawnScheduledDrafts(context, await withShortfalls(context, targets));
   return drafts.map(({ invoice }) => ({ ...invoice, warnings: firstOf([]) }));
 }
 

@@ -20,22 +20,22 @@ export interface ConsolidatedFindings {
 
 /** Reconciles the consolidated invoices of a customer whose periods overlap `range`, drafts included. */
 export async function reconcileConsolidated(
-  deps: SnapshotContext,
+  context: SnapshotContext,
   customerId: string,
   range: Interval,
 ): Promise<ConsolidatedFindings> {
   const page = { order: 'ascending', limit: INVOICES_MAX } as const;
   const filter = { customerId, type: 'USAGE_CONSOLIDATED' } as const;
-  const heads = await listInvoiceHeadsOverlapping(deps.db, filter, range, page);
+  const heads = await listInvoiceHeadsOverlapping(context.db, filter, range, page);
   const constituents = await loadConstituents(
-    deps.db,
+    context.db,
     heads.map(({ id }) => id),
   );
-  const places = await consolidatedPlaces(deps, await contractsOf(deps, { customerId }), {});
+  const places = await consolidatedPlaces(context, await contractsOf(context, { customerId }), {});
   const open = places.filter(
     ({ target: { period } }) => period.start < range.end && period.end > range.start,
   );
-  const now = deps.clock.now();
+  const now = context.clock.now();
   return {
     invoiceCount: heads.length + open.length,
     differences: [

@@ -31,7 +31,7 @@ export interface DraftFindings extends Findings {
  * same usage and separate balances, so that each of them is offered the same amounts.
  */
 export async function* reconcileDrafts(
-  deps: BillingContext,
+  billing: BillingContext,
   plan: PlannedInvoices,
   now: Instant,
 ): AsyncGenerator<DraftFindings, void, undefined> {
@@ -39,7 +39,7 @@ export async function* reconcileDrafts(
   const planned = inDrawdownOrder(plan);
   if (planned.length === 0) return;
   const usage = await readUsageAnswers(
-    deps.usageSource,
+    billing.usageSource,
     planned.map(({ target }) => target),
     context,
   );
@@ -50,11 +50,11 @@ export async function* reconcileDrafts(
   };
   for (const { target, isWanted } of planned) {
     const rate: Rate = (size) =>
-      rateTarget(deps, {
+      rateTarget(billing, {
         ...{ target, context, usage, windows: { size, within: null } },
         book: books[size ?? 'whole'](target.contract.customerId),
       });
-    if (isWanted) yield await reconcileDraft(deps, target, context, usage, rate, now);
+    if (isWanted) yield await reconcileDraft(billing, target, context, usage, rate, now);
     else await rateAll(rate);
   }
 }
@@ -72,7 +72,7 @@ async function rateAll(rate: Rate) {
 }
 
 async function reconcileDraft(
-  deps: BillingContext,
+  billing: BillingContext,
   target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
@@ -82,7 +82,7 @@ async function reconcileDraft(
   const { contract, period } = target;
   const id = usageInvoiceId(contract.id, period.start);
   const empty = { id, contractId: contract.id, lines: [] };
-  const overdue = checkIssue(empty, finalizationAt(period, deps.gracePeriodHours), now);
+  const overdue = checkIssue(empty, finalizationAt(period, billing.gracePeriodHours), now);
   const unchecked = ({ message }: Error) => ({
     ...{ id, differences: overdue, late: [], unchecked: message, lineCount: 0 },
   });
@@ -102,7 +102,7 @@ async function reconcileDraft(
       whole.deductions.map(({ bucket, amount }) => ({ ...bucket, amount })),
     ),
     ...(await checkWindows(invoice, hourly, daily)),
-    ...(await checkUsage(deps.usageSource, invoice, target, context, usage)),
+    ...(await checkUsage(billing.usageSource, invoice, target, context, usage)),
   ];
   return { id, differences, late: [], unchecked: null, lineCount: lines.length };
 }

@@ -49,28 +49,28 @@ export interface Findings {
 }
 
 /** A voided invoice keeps its lines and hours, but may differ from its events. */
-export async function reconcileIssued(deps: BillingContext, invoice: IssuedInvoice): Promise<Findings> {
+export async function reconcileIssued(billing: BillingContext, invoice: IssuedInvoice): Promise<Findings> {
   const { frozen, status } = invoice;
-  const deductions = await deductionsBySegment(deps.db, invoice.id);
+  const deductions = await deductionsBySegment(billing.db, invoice.id);
   // Each check of an invoice with very many lines takes some milliseconds.
   await afterOtherWork();
   const totals = [...checkTotals(invoice), ...checkDeductions(invoice, deductions)];
   await afterOtherWork();
   if (status === 'VOID') {
     return {
-      differences: [...totals, ...(await checkFrozenHours(deps, invoice, null))],
+      differences: [...totals, ...(await checkFrozenHours(billing, invoice, null))],
       late: [],
       unchecked: null,
     };
   }
   const scheduled = [
-    ...(await checkScheduledAmounts(deps.db, invoice)),
-    ...(await checkTrueUps(deps.db, invoice)),
+    ...(await checkScheduledAmounts(billing.db, invoice)),
+    ...(await checkTrueUps(billing.db, invoice)),
   ];
   if (frozen === null) return { differences: [...totals, ...scheduled], late: [], unchecked: null };
-  const recomputed = await recompute(deps, invoice);
-  const hours = await checkFrozenHours(deps, invoice, recomputed.hours);
-  const late = recomputed.isLatest ? [] : await findLateUsage(deps, invoice);
+  const recomputed = await recompute(billing, invoice);
+  const hours = await checkFrozenHours(billing, invoice, recomputed.hours);
+  const late = recomputed.isLatest ? [] : await findLateUsage(billing, invoice);
   return {
     differences: [...totals, ...scheduled, ...recomputed.differences, ...hours],
     late: late ?? [],
@@ -100,8 +100,8 @@ interface Recomputed {
 
 const NOT_RECOMPUTED = { differences: [], hours: null, isLatest: false };
 
-async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<Recomputed> {
-  const input = await frozenInput(deps.db, invoice);
+async function recompute(billing: BillingContext, invoice: IssuedInvoice): Promise<Recomputed> {
+  const input = await frozenInput(billing.db, invoice);
   if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
   const { target, balances } = input;
   const countedUpTo = input.countedUpTo ?? (hasUsage(invoice) ? null : NO_EVENT);
@@ -116,26 +116,26 @@ async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<
   const charges = invoice.lines.filter(isSubscriptionLine);
   const context = withIssuedCharges(input.context, target, charges);
   try {
-    const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
+    const usage = await readUsageAnswers(billing.usageSource, [target], context, countedUpTo);
     const windows = { size: 'hour', within: null } as const;
     const book = bookOfOffered(balances, takenBy(charges));
-    const now = await rateTarget(deps, { target, context, usage, windows, book });
+    const now = await rateTarget(billing, { target, context, usage, windows, book });
     const [problem] = now.problems;
     if (problem !== undefined) return { ...NOT_RECOMPUTED, unchecked: problem.message };
     const leftOut = new Set([
       ...now.unlisted.map(({ productId }) => productId),
-      ...(await unlistedProducts(deps.db, invoice)),
+      ...(await unlistedProducts(billing.db, invoice)),
     ]);
     const { differences, issuedPositions } = await resultInChunks(matchLines(invoice, now.lines, leftOut));
     const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
-    const ofUsage = await checkUsage(deps.usageSource, invoice, target, context, usage);
+    const ofUsage = await checkUsage(billing.usageSource, invoice, target, context, usage);
     await afterOtherWork();
     return {
       differences: [...differences, ...ofUsage],
       // With other lines, or with lines that are not in memory, hours have no counterpart.
       hours: isWhole ? [...scheduledHours(invoice), ...hoursAt(now.lines, issuedPositions)] : null,
       unchecked: null,
-      isLatest: await isLatest(deps, target, termsOf(context, target.contract).customerRefs, countedUpTo),
+      isLatest: await isLatest(billing, target, termsOf(context, target.contract).customerRefs, countedUpTo),
     };
   } catch (error) {
     if (error instanceof UnratableError) return { ...NOT_RECOMPUTED, unchecked: error.message };

@@ -57,33 +57,33 @@ const PAGE_MS_MAX = 10_000;
 
 /** Customers without any invoice in the range have no row. Refuses an unknown customer, and a range without time. */
 export async function reconcileInvoices(
-  deps: BillingContext,
+  context: BillingContext,
   input: ReconcileInput,
   pageMsMax: number = PAGE_MS_MAX,
 ): Promise<ReconciledPage> {
   const { range, customerId } = input;
   if (range.end <= range.start) throw invalid(['endingBefore'], words`must be after ${['startingOn']}`);
   if (customerId !== null) {
-    if (!(await customerExists(deps.db, customerId))) throw notFound('customer', customerId);
-    const one = await reconcileCustomer(deps, customerId, range);
+    if (!(await customerExists(context.db, customerId))) throw notFound('customer', customerId);
+    const one = await reconcileCustomer(context, customerId, range);
     return { rows: one === null ? [] : [one], next: null, customersLeft: 0 };
   }
-  return reconcilePage(deps, input, pageMsMax);
+  return reconcilePage(context, input, pageMsMax);
 }
 
 async function reconcilePage(
-  deps: BillingContext,
+  context: BillingContext,
   { range, after, limit }: ReconcileInput,
   pageMsMax: number,
 ): Promise<ReconciledPage> {
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs >= pageMsMax;
   const rows: ReconciledCustomer[] = [];
-  for await (const id of customersAfter(deps, after?.customerId ?? null, limit)) {
-    const row = await reconcileCustomer(deps, id, range);
+  for await (const id of customersAfter(context, after?.customerId ?? null, limit)) {
+    const row = await reconcileCustomer(context, id, range);
     if (row !== null) rows.push(row);
     if (rows.length < limit && !isOver()) continue;
-    const customersLeft = await countCustomersAfter(deps.db, id);
+    const customersLeft = await countCustomersAfter(context.db, id);
     return { rows, next: customersLeft === 0 ? null : { customerId: id }, customersLeft };
   }
   return { rows, next: null, customersLeft: 0 };
@@ -107,13 +107,13 @@ async function* customersAfter(
 const INVOICES_MAX = 100_000;
 
 async function reconcileCustomer(
-  deps: BillingContext,
+  context: BillingContext,
   customerId: string,
   range: Interval,
 ): Promise<ReconciledCustomer | null> {
-  const now = deps.clock.now();
-  const { heads, places, plan, consolidated } = await inSnapshot(deps.db, async (db) => {
-    const all = await draftPlaces({ ...deps, db }, { customerId });
+  const now = context.clock.now();
+  const { heads, places, plan, consolidated } = await inSnapshot(context.db, async (db) => {
+    const all = await draftPlaces({ ...context, db }, { customerId });
     const open = all.filter((place) => isIn(place, range));
     const page = { order: 'ascending', limit: INVOICES_MAX, scheduledBy: 'issue' } as const;
     return {
@@ -124,7 +124,7 @@ async function reconcileCustomer(
         now,
       ),
       heads: await listInvoiceHeadsOverlapping(db, { customerId }, range, page),
-      consolidated: await reconcileConsolidated({ ...deps, db }, customerId, range),
+      consolidated: await reconcileConsolidated({ ...context, db }, customerId, range),
     };
   });
   const invoiceCount = heads.length + places.length + consolidated.invoiceCount;
@@ -135,15 +135,15 @@ async function reconcileCustomer(
     ...{ late: [], unchecked: [] },
   };
   for (const head of heads) {
-    const [invoice] = await withLines(deps.db, [head]);
+    const [invoice] = await withLines(context.db, [head]);
     if (invoice === undefined) continue;
-    collect(found, invoice, await reconcileIssued(deps, invoice));
-    found.differences.push(...(await checkCreditNotes(deps.db, invoice)));
+    collect(found, invoice, await reconcileIssued(context, invoice));
+    found.differences.push(...(await checkCreditNotes(context.db, invoice)));
   }
-  for await (const draft of reconcileDrafts(deps, plan, now)) {
+  for await (const draft of reconcileDrafts(context, plan, now)) {
     collect(found, { id: draft.id, lines: { length: draft.lineCount } }, draft);
   }
-  found.differences.push(...(await checkBalances(deps.db, customerId)));
+  found.differences.push(...(await checkBalances(context.db, customerId)));
   for (const place of places) {
     // A true-up waits for usage invoices, and without a shortfall it is never issued.
     if (place.kind !== 'scheduled' || place.target.trueUpCommitId !== null) continue;

@@ -36,14 +36,14 @@ export interface ServiceInvoiceInput extends ContractReference {
  * an invalid amount (`invalid`), and more than the maximum of a service.
  */
 export async function scheduleProfessionalServices(
-  deps: BillingContext,
+  context: BillingContext,
   input: ServiceInvoiceInput,
 ): Promise<Invoice> {
-  const now = deps.clock.now();
+  const now = context.clock.now();
   const invoiceId = newId();
-  return deps.db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const origin = { now, changedBy: input.requestedBy };
-    await changeContract(tx, deps, input, origin, async (full) => {
+    await changeContract(tx, context, input, origin, async (full) => {
       requireNotArchived(full);
       const creditTypeId = await currencyOf(tx, full);
       const professionalServices = withItems(full.terms.professionalServices, input, {

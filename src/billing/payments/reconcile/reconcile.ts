@@ -59,14 +59,14 @@ const AT_ONCE = 10;
 
 /** Refuses a range without time (`invalid`), and a provider that does not answer now (`unavailable`). */
 export async function reconcileProviders(
-  deps: BillingContext,
+  context: BillingContext,
   input: ProviderReconcileInput,
 ): Promise<ProviderPage> {
   if (input.range.end <= input.range.start) throw invalid(['range'], words`has no time in it`);
   try {
     const { after } = input;
-    if (after !== null && 'connectionId' in after) return await extraThere(deps, input, after);
-    return await delivered(deps, input, after);
+    if (after !== null && 'connectionId' in after) return await extraThere(context, input, after);
+    return await delivered(context, input, after);
   } catch (error) {
     if (!(error instanceof ProviderProblem)) throw error;
     throw new Refusal('unavailable', error.message);
@@ -74,38 +74,39 @@ export async function reconcileProviders(
 }
 
 async function delivered(
-  deps: BillingContext,
+  context: BillingContext,
   { range, customerId, limit }: ProviderReconcileInput,
   after: { readonly at: Instant; readonly id: string } | null,
 ): Promise<ProviderPage> {
   const until = performance.now() + PAGE_MS;
-  const all = await listDelivered(deps.db, { range, customerId }, { after, limit: limit + 1 });
+  const all = await listDelivered(context.db, { range, customerId }, { after, limit: limit + 1 });
   const rows: ReconciledDelivery[] = [];
   while (rows.length < Math.min(all.length, limit) && (rows.length === 0 || performance.now() < until)) {
     const part = all.slice(rows.length, Math.min(rows.length + AT_ONCE, limit));
-    rows.push(...(await Promise.all(part.map((one) => reconciled(deps, one)))));
+    rows.push(...(await Promise.all(part.map((one) => reconciled(context, one)))));
   }
   const last = rows.at(-1)?.delivered.invoice;
   const isMore = all.length > rows.length;
-  const next = isMore && last !== undefined ? { at: last.issuedAt, id: last.id } : await firstAccount(deps);
-  return { rows, next, differences: rows.flatMap((row) => differencesOf(deps, row)) };
+  const next =
+    isMore && last !== undefined ? { at: last.issuedAt, id: last.id } : await firstAccount(context);
+  return { rows, next, differences: rows.flatMap((row) => differencesOf(context, row)) };
 }
 
-async function reconciled(deps: BillingContext, one: DeliveredInvoice): Promise<ReconciledDelivery> {
-  const there = await stateThere(deps, one.delivery);
+async function reconciled(context: BillingContext, one: DeliveredInvoice): Promise<ReconciledDelivery> {
+  const there = await stateThere(context, one.delivery);
   return { delivered: one, there, payable: payableAmount(one.invoice), amountThere: amountThere(there) };
 }
 
 const unwritten: Note = () => Promise.reject(new Error('a comparison writes nothing'));
 
 /** The provider's current answer; the known state if it has none. */
-async function stateThere(deps: BillingContext, delivery: Delivery): Promise<ExternalInvoice> {
+async function stateThere(context: BillingContext, delivery: Delivery): Promise<ExternalInvoice> {
   // Decisions of the simulated provider are in no other place.
   if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
   const { customerId } = delivery;
-  const found = await loadDeliverable(deps, delivery.invoiceId, { customerId, isBegun: true });
+  const found = await loadDeliverable(context, delivery.invoiceId, { customerId, isBegun: true });
   if (found.kind !== 'document') return delivery.external;
-  const provider = await deps.providerOf(delivery);
+  const provider = await context.providerOf(delivery);
   const { invoiceId, method, mappedAt, sentAt, external } = delivery;
   // Workers resolve uncertain states.
   const progress = { invoiceId, method, mappedAt, sentAt, external, isDoubtful: false };
@@ -134,11 +135,11 @@ async function firstAccount({ db }: BillingContext): Promise<ProviderCursor | nu
 
 /** Invoices of one account that carry the id of one of ours, but are not its recorded invoice. */
 async function extraThere(
-  deps: BillingContext,
+  context: BillingContext,
   { range, customerId }: ProviderReconcileInput,
   { connectionId, after }: { readonly connectionId: string; readonly after: string | null },
 ): Promise<ProviderPage> {
-  const { db, accounts } = deps;
+  const { db, accounts } = context;
   const connections = await findConnections(db, 'stripe', 'direct_to_billing_provider');
   const at = connections.findIndex(({ id }) => id === connectionId);
   const connection = connections[at];
