@@ -97,7 +97,7 @@ async function createParts(
     ...contextInLane(context, 'evaluation'),
     isShared,
     ingest: (body) => ingestion.ingestEvents(body),
-    ingestSettled: () => ingest.drained(),
+    ingestDrained: () => ingest.drained(),
     granted: (all) => work.evaluations.granted(all),
   });
   running.add('jobs', holds);

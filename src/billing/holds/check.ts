@@ -55,7 +55,7 @@ export function createCheck(context: HoldParts): (request: CheckRequest) => Prom
   const parts: Parts = { ...context, readAccounts: createAccountReads(context.db) };
   return async (request) => {
     const begunAt = performance.now();
-    const since = context.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
+    const begunAfter = context.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
     // If a product is asked about, the properties are its group values only.
     const event = preparedEvent(context, {
@@ -65,7 +65,7 @@ export function createCheck(context: HoldParts): (request: CheckRequest) => Prom
     });
     const asked: Asked = { event, productId, quantity };
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      const current = await currentFamily(parts, customerRef, freshnessOf(attempt, { since, begunAt }));
+      const current = await currentFamily(parts, customerRef, freshnessOf(attempt, { begunAfter, begunAt }));
       if (current === null) return refused('customer_not_found');
       if (current === 'again') continue;
       const answer = await judged(parts, current, asked);
@@ -97,20 +97,20 @@ interface Current {
 async function currentFamily(
   { families, writer, readAccounts: read, clock, isShared }: Parts,
   customerRef: string,
-  { since, needsPrices }: Freshness,
+  { begunAfter, needsPrices }: Freshness,
 ): Promise<Current | 'again' | null> {
   const found = await families.find(customerRef);
   if (found === null) return null;
   const { family } = found;
-  if (!family.isValidAt(clock.now(), since)) {
-    await families.renew(family, since);
+  if (!family.isValidAt(clock.now(), begunAfter)) {
+    await families.renew(family, begunAfter);
     // The customer may have been archived, erased or renamed.
     if ((await families.find(customerRef))?.family !== family) return 'again';
   }
   if (hasEnded(family, clock.now())) await writer.endOver(family);
   const { evaluated } = family;
   const seen = await read(evaluated.customerIds);
-  if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
+  if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), begunAfter)) return 'again';
   if (family.isAsSeen(seen, { isShared, needsPrices })) return found;
   // Only holds of other processes have to be read.
   if (isShared) family.send({ kind: 'overtaken' });

@@ -38,8 +38,8 @@ export interface HoldFamilies {
   find(ref: string): Promise<NamedFamily | null>;
   /** Null: this process has not evaluated the customer. */
   known(customerId: string): HoldFamily | null;
-  /** Evaluates the family unless its evaluation is valid. `since`: the evaluation must have begun after this. */
-  renew(family: HoldFamily, since: number): Promise<void>;
+  /** Evaluates the family unless its evaluation is valid. `begunAfter`: the evaluation must have begun after this. */
+  renew(family: HoldFamily, begunAfter: number): Promise<void>;
   /** Evaluates families in the background. */
   readonly refresh: Poll;
   readonly watch: NewEventWatch;
@@ -59,25 +59,25 @@ interface FamilyContext extends BillingContext {
   /** By transaction: the holds that requests are settling now, including expired holds and holds of other processes. */
   readonly settling: ReadonlyMap<string, { readonly hold: Hold }>;
   /** Called when the events of these holds are on disk, which settles them. */
-  settled(billed: readonly Billed[]): Promise<void>;
+  eventsStored(billed: readonly Billed[]): Promise<void>;
   /** Observes the duration of a group of evaluations in seconds. */
   evaluated(seconds: number): void;
   /** Resolves when all events that are being written now are on disk. */
-  ingestSettled(): Promise<void>;
+  ingestDrained(): Promise<void>;
 }
 
 export function createHoldFamilies(context: FamilyContext): HoldFamilies {
   const known = new KnownFamilies();
   const renewals = new Renewals({
     ...{ known, evaluations: createEvaluations(context) },
-    ingestSettled: () => context.ingestSettled(),
+    ingestDrained: () => context.ingestDrained(),
   });
   return {
     find: createFind(context, known, renewals),
     known: (customerId) => known.of(customerId),
-    async renew(family, since) {
-      // A running evaluation may have begun before `since`.
-      while (!family.isValidAt(context.clock.now(), since)) {
+    async renew(family, begunAfter) {
+      // A running evaluation may have begun before `begunAfter`.
+      while (!family.isValidAt(context.clock.now(), begunAfter)) {
         await renewals.renew(family);
         if (family.isStale) return;
       }
@@ -127,7 +127,7 @@ function createFind(context: FamilyContext, known: KnownFamilies, renewals: Rene
     const family = new HoldFamily(found);
     known.remember(family);
     // The evaluation counts earlier events; later ones are watched.
-    family.noticed = context.ingestSettled();
+    family.noticed = context.ingestDrained();
     await renewals.renew(family);
     return family;
   }
@@ -197,7 +197,7 @@ function watchedOf(context: FamilyContext, taken: readonly Taken[]): WatchedEven
     async stored() {
       store();
       const billed = taken.flatMap((one) => one.billed ?? []);
-      if (billed.length > 0) await context.settled(billed);
+      if (billed.length > 0) await context.eventsStored(billed);
     },
   };
 }

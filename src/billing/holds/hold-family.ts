@@ -88,10 +88,10 @@ export class HoldFamily {
     return ahead !== null && ahead.evaluation.evaluated.validFrom > now;
   }
 
-  /** `since`: the evaluation must have begun after this. */
-  isValidAt(now: Instant, since: number): boolean {
+  /** `begunAfter`: the evaluation must have begun after this. */
+  isValidAt(now: Instant, begunAfter: number): boolean {
     this.send({ kind: 'hour begun', now });
-    return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
+    return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= begunAfter;
   }
 
   /** Adds usage, which counts until an evaluation includes it. Returns the cost of an event that had a hold. */

@@ -11,7 +11,7 @@ export interface HoldContext extends BillingContext {
   readonly isShared: boolean;
   ingest(body: Buffer): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Resolves when all events that are being written now are on disk. */
-  ingestSettled(): Promise<void>;
+  ingestDrained(): Promise<void>;
   /** Called with holds that are on disk. Must not wait. */
   granted(holds: readonly Hold[]): void;
 }

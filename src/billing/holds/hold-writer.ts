@@ -27,7 +27,7 @@ export type Reserved =
 export interface Reservation {
   readonly family: HoldFamily;
   /** The evaluation must have begun after this, in milliseconds of this process. */
-  readonly since: number;
+  readonly begunAfter: number;
   /** Whether the prices must also be unchanged since the evaluation read them. */
   readonly needsPrices: boolean;
   partsNow(): readonly HoldPart[] | NotCharged;
@@ -143,7 +143,7 @@ function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided |
   const { task, resolve } = waiting;
   const { family } = task;
   const { evaluated } = family;
-  if (!family.isValidAt(now, task.since)) {
+  if (!family.isValidAt(now, task.begunAfter)) {
     resolve({ kind: 'overtaken' });
     return null;
   }

@@ -39,9 +39,9 @@ export interface Holds {
 export function createHolds(context: HoldContext): Holds {
   const writer = createHoldWriter(context);
   const settling: HoldParts['settling'] = new Map();
-  const settled = (billed: readonly Billed[]) => noteSettled(context, writer, billed, settling);
+  const eventsStored = (billed: readonly Billed[]) => noteSettled(context, writer, billed, settling);
   const counts = createHoldCounts();
-  const families = createHoldFamilies({ ...context, settling, settled, evaluated: counts.evaluated });
+  const families = createHoldFamilies({ ...context, settling, eventsStored, evaluated: counts.evaluated });
   const parts: HoldParts = {
     ...{ ...context, writer, families, settling, counts },
     nameOf: createUnitNames(context.db),

@@ -15,7 +15,7 @@ export interface RenewalContext {
   readonly known: KnownFamilies;
   readonly evaluations: Evaluations;
   /** Resolves when all events that are being written now are on disk. */
-  ingestSettled(): Promise<void>;
+  ingestDrained(): Promise<void>;
 }
 
 /** A family has one evaluation at a time, so a later one never counts less than an earlier one. */
@@ -43,12 +43,12 @@ export class Renewals {
   }
 
   async #renewOnce(family: HoldFamily): Promise<void> {
-    const { evaluations, ingestSettled } = this.#context;
+    const { evaluations, ingestDrained } = this.#context;
     evaluations.cancelDeferred(family);
     await Promise.all([family.noticed, this.#refreshing.get(family)]);
     for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
       if (!this.#renewed(family, await evaluations.evaluate(family))) return;
-      await ingestSettled();
+      await ingestDrained();
     }
   }
 

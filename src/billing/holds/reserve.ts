@@ -33,7 +33,7 @@ const CONFIRMED_MAX = 2;
 const REPRICED_FROM = 2;
 
 export async function reserve(parts: HoldParts, requests: readonly HoldRequest[]): Promise<HoldAnswer[]> {
-  const since = parts.isShared ? performance.now() : 0;
+  const begunAfter = parts.isShared ? performance.now() : 0;
   const prepared = prepareHolds(parts, requests);
   await requireUnits(parts.nameOf, requests);
   const distinct = new Map<string, PreparedHold>();
@@ -46,7 +46,7 @@ export async function reserve(parts: HoldParts, requests: readonly HoldRequest[]
   if (distinct.size > 1) await refuseStored(parts, prepared);
   const granted: Hold[] = [];
   const answers = await Promise.all(
-    [...distinct.values()].map((one) => reserveOne(parts, one, since, granted)),
+    [...distinct.values()].map((one) => reserveOne(parts, one, begunAfter, granted)),
   );
   const byId = new Map([...distinct.keys()].map((id, index) => [id, answers[index]]));
   const results = prepared.map(({ request }) => byId.get(request.transactionId));
@@ -86,12 +86,12 @@ async function releaseGranted({ families, writer }: HoldParts, { id, customerId 
 async function reserveOne(
   parts: HoldParts,
   one: PreparedHold,
-  since: number,
+  begunAfter: number,
   granted: Hold[],
 ): Promise<HoldAnswer | 'taken'> {
   const begunAt = performance.now();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const freshness = freshnessOf(attempt, { since, begunAt });
+    const freshness = freshnessOf(attempt, { begunAfter, begunAt });
     const isConfirmed = attempt < CONFIRMED_MAX;
     const answer = await tryToReserve(parts, one, { ...freshness, isConfirmed, granted });
     if (answer !== 'again') return answer;
@@ -100,14 +100,14 @@ async function reserveOne(
 }
 
 /** The required age of an evaluation. */
-export type Freshness = Pick<Reservation, 'since' | 'needsPrices'>;
+export type Freshness = Pick<Reservation, 'begunAfter' | 'needsPrices'>;
 
 export function freshnessOf(
   attempt: number,
-  { since, begunAt }: { readonly since: number; readonly begunAt: number },
+  { begunAfter, begunAt }: { readonly begunAfter: number; readonly begunAt: number },
 ): Freshness {
   const needsPrices = attempt < REPRICED_FROM;
-  return { since: needsPrices ? since : begunAt, needsPrices };
+  return { begunAfter: needsPrices ? begunAfter : begunAt, needsPrices };
 }
 
 interface Attempt extends Freshness {
@@ -118,7 +118,7 @@ interface Attempt extends Freshness {
 async function tryToReserve(
   parts: HoldParts,
   one: PreparedHold,
-  { since, needsPrices, isConfirmed, granted }: Attempt,
+  { begunAfter, needsPrices, isConfirmed, granted }: Attempt,
 ): Promise<HoldAnswer | 'taken' | 'again'> {
   const { families, writer, clock } = parts;
   const found = await families.find(one.request.customerRef);
@@ -126,13 +126,13 @@ async function tryToReserve(
   const { family, customerId } = found;
   const live = liveHoldOf(parts, family, one);
   if (live !== null) return onceWritten(parts, family, one, live);
-  if (!family.isValidAt(clock.now(), since)) {
-    await families.renew(family, since);
+  if (!family.isValidAt(clock.now(), begunAfter)) {
+    await families.renew(family, begunAfter);
     // Its customer may be archived or erased, or have other names now.
     if ((await families.find(one.request.customerRef))?.family !== family) return 'again';
   }
   const reserved = await writer.reserve({
-    ...{ family, since, needsPrices },
+    ...{ family, begunAfter, needsPrices },
     partsNow: () => family.prices.partsOf(customerId, one.charged),
     newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });
@@ -140,7 +140,7 @@ async function tryToReserve(
   const same = reserved.kind === 'refused' ? await sameHold(parts, one) : null;
   if (same !== null) return repeated(parts, one, same);
   if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
-    // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
+    // Usage since the evaluation is priced conservatively; that alone refuses nobody.
     await families.renew(family, performance.now());
     return 'again';
   }

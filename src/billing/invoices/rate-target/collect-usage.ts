@@ -6,7 +6,7 @@ import { type CollectedLines, createLineCollector } from '../../../rating/invoic
 import { createUsageNotes, type UsageNotes } from '../usage/usage-notes.ts';
 import { meteredUsage, type SlicedAnswer } from '../usage/usage-slices.ts';
 import type { RatingPlan } from './plan-rating.ts';
-import { eachRated, rated } from './unratable.ts';
+import { asRating, eachRated } from './unratable.ts';
 
 export interface CollectedUsage {
   /** Before balances pay. */
@@ -35,7 +35,7 @@ export async function collectUsage({
     notes.add(answers);
     // Many series have just been unpacked.
     if (seriesCountOf(answers) > CHUNK_ITEMS) await afterOtherWork();
-    for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
+    for (const keys of eachRated(asRating(() => rater.rate(meteredUsage(answers), groupKeys)))) {
       collector.add([keys]);
       for (const claim of keys.claims) claims.push(claim);
       // Slices are read and rated again: their charges are too many to keep.
@@ -43,7 +43,7 @@ export async function collectUsage({
       await afterOtherWork();
     }
   }
-  return { collected: rated(() => collector.result()), claims, claiming, notes };
+  return { collected: asRating(() => collector.result()), claims, claiming, notes };
 }
 
 function seriesCountOf(answers: readonly SlicedAnswer[]): number {

@@ -18,7 +18,7 @@ import type { UsageNotes } from '../usage/usage-notes.ts';
 import { meteredUsage } from '../usage/usage-slices.ts';
 import type { DrawnUsage } from './draw-down.ts';
 import { type RatingPlan, ratingInput } from './plan-rating.ts';
-import { eachRated, rated } from './unratable.ts';
+import { asRating, eachRated } from './unratable.ts';
 
 export interface MadeLines {
   /** In the order of the invoice. */
@@ -34,7 +34,7 @@ export interface MadeLines {
 
 export async function makeLines(plan: RatingPlan, drawn: DrawnUsage, notes: UsageNotes): Promise<MadeLines> {
   const paidLines = [...(await linesAfterDrawdown(plan, drawn)), ...(await linesOfSlices(plan, drawn))];
-  return rated(() => arranged(plan, drawn, paidLines, notes));
+  return asRating(() => arranged(plan, drawn, paidLines, notes));
 }
 
 /** The lines of keys that were kept. */
@@ -44,7 +44,7 @@ async function linesAfterDrawdown(
 ): Promise<UsageLine[]> {
   const lines: UsageLine[] = [];
   await eachInChunks(later, (key) => {
-    const own = rated(() =>
+    const own = asRating(() =>
       isAfterDrawdown
         ? linesOfKey(key, coverage.get(key.text) ?? [], boundaries)
         : coveredLines(key, coverage, boundaries),
@@ -62,7 +62,7 @@ async function linesOfSlices(
   const lines: UsageLine[] = [];
   if (!isSliced || coverage.size === 0) return lines;
   for await (const { groupKeys, answers } of readUsage()) {
-    const again = rated(() => rater.rateCovered(coverage, meteredUsage(answers), groupKeys));
+    const again = asRating(() => rater.rateCovered(coverage, meteredUsage(answers), groupKeys));
     for (const keys of eachRated(again)) {
       for (const line of keys.lines) lines.push(line);
       await afterOtherWork();

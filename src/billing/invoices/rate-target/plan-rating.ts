@@ -16,7 +16,7 @@ import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../terms
 import { ratedProducts } from '../terms/priced-card.ts';
 import { isTooLarge, needGroups, readGroups, seriesOf } from '../usage/target-usage.ts';
 import type { UsageAnswers } from '../usage/usage-answers.ts';
-import { rated } from './unratable.ts';
+import { asRating } from './unratable.ts';
 
 /** Which windows lines record: one for the whole period where the size is null. */
 export interface RecordedWindows {
@@ -71,7 +71,7 @@ export type RatingContext = Pick<BillingContext, 'usageSource' | 'invoiceLinesMa
 export function planRating(billing: RatingContext, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
   const { target, context, usage, windows } = one;
   const { contract, period } = target;
-  const groups = rated(() => needGroups(target, context));
+  const groups = asRating(() => needGroups(target, context));
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
   const areAllHours = windows.size === 'hour' && windows.within === null;
   const hasLaterHours = isSliced && (windows.areLaterIfSliced ?? areAllHours);
@@ -80,7 +80,7 @@ export function planRating(billing: RatingContext, { book = NO_BALANCES, ...one 
   const isAfterDrawdown = !isSliced && card.composites.length === 0;
   const buckets = book.bucketsOf(contract.id, period);
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
-  const input = rated(() => ({
+  const input = asRating(() => ({
     ...ratingInput(target, context, boundaries, isSliced ? null : seriesOf(groups, target, usage)),
     buckets,
     isAfterDrawdown,
@@ -90,8 +90,8 @@ export function planRating(billing: RatingContext, { book = NO_BALANCES, ...one 
     ...one,
     ...{ book, card, isSliced, hasLaterHours, isAfterDrawdown, buckets, input, joined },
     linesMax: billing.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT,
-    rater: rated(() => createInvoiceRater(input)),
-    charges: rated(() => joinedCharges(joined, period)),
+    rater: asRating(() => createInvoiceRater(input)),
+    charges: asRating(() => joinedCharges(joined, period)),
     readUsage: () => readGroups(billing.usageSource, target, context, usage, groups),
   };
 }

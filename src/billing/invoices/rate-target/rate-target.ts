@@ -16,7 +16,7 @@ import { collectUsage } from './collect-usage.ts';
 import { drawDown } from './draw-down.ts';
 import { type MadeLines, makeLines } from './make-lines.ts';
 import { planRating, type RatingContext, type TargetToRate } from './plan-rating.ts';
-import { rated } from './unratable.ts';
+import { asRating } from './unratable.ts';
 
 export interface RatedTarget extends Omit<MadeLines, 'covered'> {
   /** The offered balances that may pay for something on it, in burn-down order. */
@@ -33,7 +33,7 @@ export async function rateTarget(context: RatingContext, one: TargetToRate): Pro
   // As the invoice finds them, before it draws on them.
   const balances = wanted === undefined ? offeredBalances(plan.buckets, plan.book) : [];
   const usage = await collectUsage(plan);
-  const drawn = rated(() => drawDown(plan, usage));
+  const drawn = asRating(() => drawDown(plan, usage));
   await afterOtherWork();
   // The amounts that conversions take from balances depend on the lines.
   const needsLines = wanted !== 'deductions' || plan.card.conversions.size > 0;

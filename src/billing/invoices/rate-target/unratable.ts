@@ -5,8 +5,8 @@ export class UnratableError extends Error {
   override readonly name = 'UnratableError';
 }
 
-/** Runs a pure calculation. */
-export function rated<Result>(calculate: () => Result): Result {
+/** Runs a pure calculation. Throws an `UnratableError` if it fails. */
+export function asRating<Result>(calculate: () => Result): Result {
   try {
     return calculate();
   } catch (error) {
@@ -18,7 +18,7 @@ export function rated<Result>(calculate: () => Result): Result {
 export function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefined> {
   const iterator = parts[Symbol.iterator]();
   for (;;) {
-    const next = rated(() => iterator.next());
+    const next = asRating(() => iterator.next());
     if (next.done === true) return;
     yield next.value;
   }
