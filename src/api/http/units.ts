@@ -96,6 +96,7 @@ const UNITS: Readonly<Record<string, string>> = {
   size: BILLED,
   starting_balance: MONEY,
   subtotal: MONEY,
+  tax: MONEY,
   tax_amount: MONEY,
   threshold:
     'Unit: that of the credit type for alerts of spend and balances (US cents for `USD (cents)`); that of the metric for alerts of usage; otherwise days or percent, depending on the type of the alert.',
