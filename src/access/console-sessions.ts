@@ -35,8 +35,9 @@ import { type Actor, actorOfToken, hashToken, isUsable } from './tokens.ts';
 const LINK_MS = HOUR_MS;
 /** Uses are written once in this time. */
 const USE_MS = MINUTE_MS;
-/** The text of a person's session begins with it, so that one table is looked at. */
+/** How the texts of sessions begin, so that one table is read. A random text alone could begin with either. */
 const OF_PERSON = 'p_';
+const OF_TOKEN = 't_';
 
 /** Hours after its beginning, and hours without a request, after which a session ends. */
 export interface SessionLimits {
@@ -105,7 +106,7 @@ export function createConsoleSessions(context: Context): ConsoleSessions {
     },
     async openLink(link, from) {
       const now = clock.now();
-      const text = randomBytes(24).toString('base64url');
+      const text = newText(OF_TOKEN);
       const times = { createdAt: now, expiresAt: now + sessionMsOf(context) };
       const session = { sha256: hashToken(text), ...times, ...whence(from) };
       const isOpen = await db.transaction((tx) => openConsoleLink(tx, hashToken(link), session));
@@ -128,6 +129,10 @@ export function createConsoleSessions(context: Context): ConsoleSessions {
 }
 
 const LINK_GONE = 'The link was opened before, or has expired: sign in with a token';
+
+function newText(beginning: string): string {
+  return beginning + randomBytes(24).toString('base64url');
+}
 
 function sessionMsOf({ limits = SESSION_LIMITS }: Context): number {
   return limits.hours * HOUR_MS;
@@ -152,7 +157,7 @@ async function store(
   }: { kind: 'link' | 'session'; tokenId: string; now: Instant; expiresAt: Instant },
   from: From,
 ) {
-  const text = randomBytes(24).toString('base64url');
+  const text = newText(OF_TOKEN);
   const id = newId();
   const row = { id, tokenId, sha256: hashToken(text), kind, createdAt: now, expiresAt };
   await db.transaction((tx) => createConsoleSession(tx, { ...row, ...whence(from) }));
@@ -196,7 +201,7 @@ async function beginOf(
 ): Promise<BegunSession> {
   if (person.disabledAt !== null) throw new Refusal('unauthenticated', NOBODY_KNOWN);
   const now = context.clock.now();
-  const text = `${OF_PERSON}${randomBytes(24).toString('base64url')}`;
+  const text = newText(OF_PERSON);
   const [id, expiresAt] = [newId(), now + sessionMsOf(context)];
   await insertPersonSession(tx, {
     ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },

@@ -32,11 +32,11 @@ describe('a session', () => {
     const answer = await signIn();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^tallyhouse_session=[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^tallyhouse_session=t_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     const behindHttps = await signIn(service.token, { ...OWN, 'x-forwarded-proto': 'https' });
     expect(behindHttps.headers.get('set-cookie')).toMatch(
-      /^__Host-tallyhouse_session=[\w-]{32}; .*HttpOnly; SameSite=Strict; Secure$/,
+      /^__Host-tallyhouse_session=t_[\w-]{32}; .*HttpOnly; SameSite=Strict; Secure$/,
     );
   });
 
