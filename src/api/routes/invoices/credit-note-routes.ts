@@ -74,7 +74,10 @@ const noteBody = z
       .meta({ description: 'With `credit_balance`: until when the credit can be used.' }),
     deliver_after: timestamp
       .optional()
-      .meta({ description: 'It is not delivered before, so that it can be voided. Default: at once.' }),
+      .meta({
+        description:
+          'Stored for the delivery to a billing provider, which does not happen yet. Default: at once.',
+      }),
     uniqueness_key: z.string().min(1).max(128).optional().meta({
       description: 'A repeated key answers 409 and creates nothing.',
     }),
@@ -131,7 +134,8 @@ function createRoute(billing: BillingContext): RouteDefinition {
     description:
       'Takes back a part of a finalized invoice, or all of it. It has a number at once, and does not change the lines of ' +
       'the invoice. Amounts are in the unit of the invoice, net of tax, in whole minor units. A second note counts the ' +
-      'first: no line is credited for more than it has. The invoice can then not be voided unless the note is.',
+      'first: no line is credited for more than it has. The invoice can then not be voided unless the note is. Notes ' +
+      'are not sent to a billing provider yet: create the same one there.',
     tags: ['Invoices'],
     scope: 'write',
     body: noteBody,
