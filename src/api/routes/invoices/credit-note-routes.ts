@@ -72,12 +72,10 @@ const noteBody = z
     credit_ending_before: hourAlignedTimestamp
       .optional()
       .meta({ description: 'With `credit_balance`: until when the credit can be used.' }),
-    deliver_after: timestamp
-      .optional()
-      .meta({
-        description:
-          'Stored for the delivery to a billing provider, which does not happen yet. Default: at once.',
-      }),
+    deliver_after: timestamp.optional().meta({
+      description:
+        'Stored for the delivery to a billing provider, which does not happen yet. Default: at once.',
+    }),
     uniqueness_key: z.string().min(1).max(128).optional().meta({
       description: 'A repeated key answers 409 and creates nothing.',
     }),
