@@ -110,6 +110,31 @@ describe('the views', () => {
     expect(listed).toHaveLength(2);
   });
 
+  it('credit_notes and credit_note_lines: as the API answers a note', async () => {
+    const lines = (await invoicesOf(second)).flatMap(({ id, line_items }) =>
+      (line_items as Row[]).map((line) => ({ invoice_id: id, line })),
+    );
+    const large = lines.find(({ line }) => line.type === 'usage' && Number(line.total) >= 2);
+    const noteId = await createdId(api, '/v1/invoices/creditNotes/create', {
+      ...{ invoice_id: large?.invoice_id, reason: 'service_issue', settlement: 'offset_unpaid' },
+      lines: [{ line_item_id: large?.line.id, amount: 1 }],
+    });
+    const note = await api.get(`/v1/invoices/creditNotes/${noteId}`);
+    expect(
+      await rowsOf(`SELECT number, status, invoice_id, total, offset_amount FROM credit_notes
+        WHERE credit_note_id = '${noteId}'`),
+    ).toEqual([
+      {
+        ...{ number: note.text('data.number'), status: 'ISSUED', invoice_id: large?.invoice_id },
+        ...{ total: 1, offset_amount: 1 },
+      },
+    ]);
+    expect(
+      await rowsOf(`SELECT name, amount, paid_by FROM credit_note_lines WHERE credit_note_id = '${noteId}'`),
+    ).toEqual([{ name: large?.line.name, amount: 1, paid_by: 'money' }]);
+    await api.post('/v1/invoices/creditNotes/void', { id: noteId });
+  });
+
   it('invoice_lines: those of the API, and those that count sum to the total', async () => {
     const names = ['id', 'name', 'type', 'quantity', 'unit_price', 'total', 'product_id'];
     const lines = (await everyInvoice()).flatMap((invoice) => invoice.line_items as Row[]);

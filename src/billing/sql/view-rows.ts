@@ -30,6 +30,7 @@ import {
 } from '../../store/sql/report-rows.ts';
 import { catalogueRows } from './catalogue-rows.ts';
 import { exact, type RowsPart, time, type ViewSnapshot } from './cells.ts';
+import { creditNoteRows } from './credit-note-rows.ts';
 import { issuedBalances, issuedLedgers } from './issued-balances.ts';
 
 /** Views whose rows lie in PostgreSQL. Those of drafts are computed (draft-rows.ts). */
@@ -53,6 +54,9 @@ export async function readViewRows(
       return commitRows(context, view, part);
     case 'holds':
       return holdRows(context, part);
+    case 'credit_notes':
+    case 'credit_note_lines':
+      return creditNoteRows(context, view, part);
     case 'invoices':
     case 'invoice_lines':
     case 'invoice_hours': {

@@ -168,6 +168,33 @@ function conditions({ invoiceId, customerId, status, issued }: CreditNoteFilter)
   ];
 }
 
+/** In the order of their ids, at most `limit` after `after`; `customerIds` null: of all customers. */
+export async function creditNotesById(
+  db: Database | Transaction,
+  {
+    customerIds,
+    after,
+    limit,
+  }: {
+    readonly customerIds: readonly string[] | null;
+    readonly after: string | null;
+    readonly limit: number;
+  },
+): Promise<CreditNote[]> {
+  const rows = await db
+    .select()
+    .from(creditNotes)
+    .where(
+      and(
+        customerIds === null ? undefined : isOneOf(creditNotes.customerId, customerIds),
+        after === null ? undefined : gt(creditNotes.id, after),
+      ),
+    )
+    .orderBy(asc(creditNotes.id))
+    .limit(limit);
+  return withNoteLines(db, rows.map(fromRow));
+}
+
 /** Without its texts, which a client wrote. */
 export async function eraseCreditNoteTexts(tx: Transaction, customerId: string): Promise<void> {
   await tx.update(creditNotes).set({ memo: null }).where(eq(creditNotes.customerId, customerId));
