@@ -442,7 +442,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByRole('searchbox').fill('fjord');
     await page.getByText('Your session has ended').waitFor();
     await page.getByLabel('API token').fill(service.token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Customers that fit “fjord”' }).waitFor();
     expect(new URL(page.url()).search).toBe('?search=fjord');
   });

@@ -26,7 +26,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
 
   async function signIn(page: Page, token: string): Promise<void> {
     await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
 
   it('the console asks for a token, and continues at the requested address', async () => {

@@ -232,7 +232,7 @@ describe('the reference', () => {
 
   test('the reference names both media types', async () => {
     const document = await service.api.get('/openapi.json');
-    expect(withCsv).toHaveLength(13);
+    expect(withCsv).toHaveLength(14);
     for (const { path, method } of withCsv) {
       const paths = document.at('paths');
       expect(paths).toHaveProperty([path, method, 'responses', '200', 'content', 'application/json']);
