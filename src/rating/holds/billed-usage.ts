@@ -11,6 +11,7 @@ import { sameBands } from '../rates/tiers.ts';
 import type { ChargedSlot, SlotTerms } from './charged-slot.ts';
 import { type ClaimPlace, comparePlaces } from './claim-place.ts';
 import type { DrawnClaim } from './drawn-runs.ts';
+import { volumeTiers } from './volume-cost.ts';
 
 interface PlacedClaim {
   readonly place: ClaimPlace;
@@ -44,7 +45,19 @@ export class BilledUsage {
     const cost = sum(plain.map((slot) => slot.cost));
     if (drawn.size === 0) return cost;
     const drafts = new Set(own.flatMap(({ place }) => place?.draft ?? []));
+    if (this.haveVolumePrices(drafts, used)) return null;
     return cost.plus(this.chargesOf(drafts, used));
+  }
+
+  /** Whether usage elsewhere on the drafts may change the price of earlier units, by the payer that it gets. */
+  private haveVolumePrices(drafts: ReadonlySet<number>, used: readonly ChargedSlot[]): boolean {
+    const isVolume = ({ list, claimants }: Claim) =>
+      [list, ...claimants.map(({ bands }) => bands)].some((bands) => volumeTiers(bands) !== null);
+    return (
+      this.drawn.some(({ place, claim }) => drafts.has(place.draft) && isVolume(claim)) ||
+      // Usage at volume prices has no known place among the claims.
+      used.some(({ terms: { billing } }) => billing.claim !== null && isVolume(billing.claim))
+    );
   }
 
   /** The charges of the claims of these drafts. */
