@@ -15,16 +15,18 @@ const invite = async (email: string, role: string) => {
   const made = await api.post('/v1/people/invite', { email, role });
   return { id: made.text('data.id'), link: made.text('data.link').split('#')[1] ?? '' };
 };
-const auditOf = async (query: string) => {
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  return (await api.get(`/v1/auditLogs?${query}`)).list('data').map((row) =>
-    z
-      .object({
-        ...{ action: z.string(), status: z.string(), resource_type: z.string() },
-        actor: z.object({ name: z.string(), email: z.string().optional(), role: z.string().optional() }),
-      })
-      .parse(row),
-  );
+const auditRow = z.object({
+  ...{ action: z.string(), status: z.string(), resource_type: z.string() },
+  actor: z.object({ name: z.string(), email: z.string().optional(), role: z.string().optional() }),
+});
+const auditNow = async (query: string) =>
+  (await api.get(`/v1/auditLogs?${query}`)).list('data').map((row) => auditRow.parse(row));
+/** Waits for `count` rows: those of refusals are written after their answer. */
+const auditOf = async (query: string, count: number) => {
+  await expect
+    .poll(async () => (await auditNow(query)).length, { timeout: 10_000 })
+    .toBeGreaterThanOrEqual(count);
+  return await auditNow(query);
 };
 
 describe('an invitation', () => {
@@ -100,7 +102,7 @@ describe('an invitation', () => {
     await expect(command({ kind: 'reset', who: 'nobody@acme.example', json })).rejects.toThrow(
       'There is no person',
     );
-    const rows = await auditOf('actor_id=command:user');
+    const rows = await auditOf('actor_id=command:user', 5);
     expect(rows.map(({ action }) => action)).toEqual([
       ...['invitePerson', 'setRoleOfPerson', 'disablePerson', 'disablePerson', 'resetPerson'],
     ]);
@@ -143,7 +145,7 @@ describe.skipIf(isBrowserMissing())('a passkey in a real browser', () => {
     expect([again.status, again.body.message]).toEqual([401, expect.stringContaining('used before')]);
     const other = await kim.register(null).catch(() => ({ status: 'the authenticator has one already' }));
     expect(other.status).toBe('the authenticator has one already');
-    const rows = await auditOf(`actor_id=${id}`);
+    const rows = await auditOf(`actor_id=${id}`, 4);
     expect(rows.map(({ action }) => action)).toEqual(['registerPasskey', 'createToken', 'signOut', 'signIn']);
     expect(rows[1]).toMatchObject({
       status: 'failure',
@@ -214,7 +216,7 @@ describe.skipIf(isBrowserMissing())('a passkey in a real browser', () => {
     expect((await anew.register(reset.text('data.link').split('#')[1] ?? '')).status).toBe(200);
     await api.post('/v1/people/erase', { id });
     expect((await anew.send('GET', '/v1/customers')).status).toBe(401);
-    const rows = await auditOf(`actor_id=${id}`);
+    const rows = await auditOf(`actor_id=${id}`, 2);
     expect(rows.map(({ actor }) => actor)).toEqual(
       rows.map(() => ({ name: 'erased person', role: 'support' })),
     );
