@@ -32,6 +32,8 @@ const command = fc.oneof(
   },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('end'), place: fc.nat() }) },
   fc.record({ kind: fc.constant('forget') }),
+  fc.record({ kind: fc.constant('lose'), place: fc.nat() }),
+  fc.record({ kind: fc.constant('settle loss') }),
 );
 
 interface ModelEvent {
@@ -47,6 +49,7 @@ function createModel() {
   const inFlight = () => events.filter(({ state }) => state === 'in flight');
   return {
     inFlight,
+    stored: () => events.filter(({ state }) => state === 'stored'),
     take(ref: string) {
       tick += 1;
       events.push({ ref, tick, state: 'in flight' });
@@ -74,10 +77,11 @@ describe('usage that has not changed', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 60, size: 'max' }), async (commands) => {
         const model = createModel();
-        const recent = createRecentUsage({
-          takenUpTo: () => model.takenUpTo(),
-          completeUpTo: () => String(model.completeUpTo()),
-        });
+        let problem: string | null = null;
+        const recent = createRecentUsage(
+          { takenUpTo: () => model.takenUpTo(), completeUpTo: () => String(model.completeUpTo()) },
+          () => problem,
+        );
         const reads: { finish(): void; readonly answered: Promise<void> }[] = [];
         for (const one of commands) {
           if (one.kind === 'take') {
@@ -91,6 +95,7 @@ describe('usage that has not changed', () => {
             const upTo = model.completeUpTo() - one.back;
             const metrics = one.metrics.map((name) => ({ name }));
             let isRead = false;
+            const isLost = problem !== null;
             let finish = () => {};
             const released = new Promise<void>((resolve) => {
               finish = resolve;
@@ -110,6 +115,7 @@ describe('usage that has not changed', () => {
             const expected = one.customers.map(({ refs }) => model.count(refs, upTo));
             const answered = found.then((series) => {
               if (!isRead) repeated += 1;
+              if (isLost) expect(isRead).toBe(true);
               for (const own of series)
                 expect(one.customers.map(({ customerId }) => own.get(customerId)?.valueCount)).toEqual(
                   expected,
@@ -121,7 +127,14 @@ describe('usage that has not changed', () => {
             const [read] = reads.splice(one.place % Math.max(1, reads.length), 1);
             read?.finish();
             await read?.answered;
-          } else recent.forget();
+          } else if (one.kind === 'lose') {
+            const stored = model.stored();
+            const event = stored[one.place % Math.max(1, stored.length)];
+            if (event !== undefined) event.state = 'failed';
+            problem = 'an event is missing';
+            recent.forget();
+          } else if (one.kind === 'settle loss') problem = null;
+          else recent.forget();
         }
         for (const { finish, answered } of reads) {
           finish();

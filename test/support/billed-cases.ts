@@ -1,5 +1,11 @@
 /** Billing cases through the public API: written as catalogue, contracts and events, read back as invoices. */
-import type { CompositeVersion, ProductVersion, Rate, RateEntry } from '../../src/core/catalogue.ts';
+import type {
+  CompositeVersion,
+  ProductVersion,
+  Rate,
+  RateEntry,
+  TiersMode,
+} from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
@@ -173,7 +179,11 @@ function priceBody(rate: Rate) {
     'minimum' in rate && rate.minimum !== null ? { minimum_config: { minimum: rate.minimum } } : {};
   if (!('tiers' in rate)) return { rate_type, price: rate.price, ...minimum };
   const tiers = rate.tiers.map(({ size, price }) => ({ price, ...(size === null ? {} : { size }) }));
-  return { rate_type, tiers, ...minimum };
+  return { rate_type, tiers, ...modeBody(rate.tiersMode), ...minimum };
+}
+
+function modeBody(mode: TiersMode | null | undefined) {
+  return mode == null ? {} : { tiers_mode: mode };
 }
 
 function overrideBody(one: Override, ids: BilledCard['ids']) {
@@ -202,6 +212,7 @@ function overrideBody(one: Override, ids: BilledCard['ids']) {
             multiplier,
             ...(size === null ? {} : { size }),
           })),
+          ...modeBody(one.tiersMode),
         }),
     ...(one.productId === null ? {} : { product_id: ids.get(one.productId) }),
     applicable_product_tags: one.applicableProductTags,

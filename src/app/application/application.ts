@@ -88,7 +88,8 @@ async function createParts(
   const rightOfWay = createRightOfWay();
   const ingest = running.add('events', createEventIngest({ given, data, clock, repeats }));
   const eventFacts = createEventFacts({ ingest, keptFrom: data.retention.keptFrom, isShared });
-  const recentUsage = running.add('readers', createRecentUsage(eventFacts));
+  const recentUsage = running.add('readers', createRecentUsage(eventFacts, data.guard.problem));
+  data.watch.onLoss(() => recentUsage.forget());
   const context = await createContext({ given, data, clock, eventFacts, repeats, rightOfWay, recentUsage });
   const ingestion = await createIngestion({ given, data, context, ingest, running });
   const work = await createWork(context, given, data, running);

@@ -50,6 +50,8 @@ export interface PartsWatch {
   isLogDamaged(): boolean;
   /** Reports a part that a query could not read. */
   damaged(part: DamagedPart): void;
+  /** Calls `listener` when a loss is suspected or found: what was read before may no longer be stored. */
+  onLoss(listener: () => void): void;
   /** Checks every few seconds from now on; `onChecked` is called after each check. */
   start(onChecked: () => Promise<void>): void;
   /** Checks a last time, so that the record is complete. */
@@ -112,8 +114,14 @@ class Watch implements PartsWatch {
 
   damaged(part: DamagedPart): void {
     const isKnown = this.#reports.some((one) => one.part === part.part && one.tableId === part.tableId);
-    if (!isKnown) this.#reports.push(part);
-    if (!isKnown) this.#poll.soon();
+    if (isKnown) return;
+    this.#reports.push(part);
+    this.#onLoss();
+    this.#poll.soon();
+  }
+
+  onLoss(listener: () => void): void {
+    this.#onLoss = listener;
   }
 
   /** One check at a time. */
@@ -134,6 +142,7 @@ class Watch implements PartsWatch {
   }
 
   #onChecked: () => Promise<void> = async () => {};
+  #onLoss: () => void = () => {};
 
   async #look(): Promise<void> {
     const { db, cluster } = this.#options;
@@ -155,6 +164,7 @@ class Watch implements PartsWatch {
     const restart = absent.map((loss) => `${describeLoss(loss)}, and start the service again`);
     this.#problems = open.length === 0 ? restart : open.map((loss) => describeLoss(lossFromRow(loss)));
     this.#reports = this.#reports.filter((report) => !reports.includes(report));
+    if (this.#problems.length > 0) this.#onLoss();
     if (open.length === 0 && absent.length === 0) await this.#record(active);
     this.#isFirst = false;
   }

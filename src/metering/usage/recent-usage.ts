@@ -24,7 +24,7 @@ export interface RecentUsage {
     metrics: readonly object[],
     read: () => Promise<readonly Series[]>,
   ): Promise<readonly Series[]>;
-  /** Forgets everything: stored events were changed. */
+  /** Forgets everything: stored events were changed or lost. */
   forget(): void;
   readonly watch: ReadWatch;
   close(): void;
@@ -47,8 +47,9 @@ const ANSWER_VALUES = 50;
 /** Runs of invoices read each customer once. */
 const CUSTOMERS_MAX = 10;
 
-export function createRecentUsage(facts: TickFacts): RecentUsage {
-  return new WatchedUsage(facts);
+/** Reads while `problem` names a loss of stored events: then nothing is remembered, and the caller forgets the rest. */
+export function createRecentUsage(facts: TickFacts, problem: () => string | null): RecentUsage {
+  return new WatchedUsage({ ...facts, takenUpTo: () => (problem() === null ? facts.takenUpTo() : null) });
 }
 
 /** For reads that are not repeated, and readers beside other writers. */
