@@ -49,6 +49,8 @@ export interface FormField {
   /** For a list: the fields of an entry, and the name of one. */
   readonly fields?: readonly FormField[];
   readonly entry?: string;
+  /** For a list: the fields that rows of a sheet fill, the name of a product first. */
+  readonly pasted?: readonly string[];
   isShown?(values: Values): boolean;
   /** For money: whether the amount is one; else it is a number. */
   isMoney?(values: Values): boolean;

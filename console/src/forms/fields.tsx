@@ -1,5 +1,5 @@
 /** The fields of a form, each with its label, its hint, and the problem that the API has with it. */
-import { useEffect, useId } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { type CreditType, unitText } from '../format/money.ts';
 import { CustomerField } from '../parts/customer-field.tsx';
 import { Problem } from '../parts/states.tsx';
@@ -7,6 +7,7 @@ import { textsIn } from './body.ts';
 import { entriesOf, type FormField, shownFields, startOf, textOf, type Value, type Values } from './field.ts';
 import styles from './form.module.css';
 import { useOptions, useProducts } from './options.ts';
+import { entriesIn } from './paste.ts';
 import { type FieldSchema, schemaAt } from './schema.ts';
 
 interface FieldsProps {
@@ -247,7 +248,37 @@ function List(props: InputProps) {
       <button type="button" onClick={() => set(at, [...entries, startOf(fields, props.today)])}>
         Add a {entry}
       </button>
+      {field.pasted === undefined ? null : <Paste {...props} columns={field.pasted} />}
     </>
+  );
+}
+
+/** Entries from rows of a sheet: products by their names. */
+function Paste({ field, values, today, set, columns }: InputProps & { readonly columns: readonly string[] }) {
+  const { fields = [], at } = field;
+  const { data = [] } = useProducts();
+  const [text, setText] = useState('');
+  const [unknown, setUnknown] = useState<readonly string[]>([]);
+  const take = () => {
+    const products = data.map(({ id, current: { name } }) => ({ id, name }));
+    const pasted = entriesIn(text, columns, fields, products, today);
+    set(at, [...entriesOf(values, at), ...pasted.entries]);
+    setUnknown(pasted.unknown);
+    setText('');
+  };
+  const names = columns.map((column) => fields.find((each) => each.at === column)?.label ?? column);
+  return (
+    <details className={styles.paste}>
+      <summary>Paste from a sheet</summary>
+      <label className={styles.field}>
+        <span className={styles.hint}>Columns: {names.join(', ')}</span>
+        <textarea rows={4} value={text} onChange={({ target }) => setText(target.value)} />
+      </label>
+      <button type="button" disabled={text.trim() === ''} onClick={take}>
+        Add these rows
+      </button>
+      <Problem text={unknown.length === 0 ? null : `No product is named ${unknown.join(', ')}`} />
+    </details>
   );
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyOf } from '../../../console/src/forms/body.ts';
 import { type FormField, startOf, USD, type Values } from '../../../console/src/forms/field.ts';
+import { entriesIn } from '../../../console/src/forms/paste.ts';
 import { problemsOf } from '../../../console/src/forms/problems.ts';
 import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
 import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
@@ -60,6 +61,25 @@ describe('forms of the console', () => {
     const values = { alert_type: 'spend_threshold_reached', threshold: '1.200,50' };
     const sent = { schema: bodySchema(reference, operation), unit: USD, products: new Map() };
     expect(bodyOf(fields, values, sent)).toMatchObject({ threshold: '1.200,50' });
+  });
+
+  it('rows of a sheet become entries by the names of products, and unknown names are left out', () => {
+    const fields: readonly FormField[] = [
+      { at: 'product_id', label: 'Product' },
+      { at: 'price', label: 'Price' },
+      { at: 'starting_at', label: 'From', start: (day) => day },
+    ];
+    const products = [{ id: 'id of seats', name: 'Seats' }];
+    const text = 'seats\t$1,200.50\n\nOther\t3\nSeats; 7\n';
+    const pasted = entriesIn(text, ['product_id', 'price'], fields, products, '2026-11-26');
+    const entry = { product_id: 'id of seats', starting_at: '2026-11-26' };
+    expect(pasted).toEqual({
+      entries: [
+        { ...entry, price: '1,200.50' },
+        { ...entry, price: '7' },
+      ],
+      unknown: ['Other'],
+    });
   });
 
   it('every problem that a refusal names is shown once: at its field, or below the form', () => {

@@ -19,6 +19,7 @@ const PRICE_LIST: readonly FormField[] = [
     label: 'First prices',
     kind: 'list',
     entry: 'price',
+    pasted: ['product_id', 'price'],
     fields: [
       {
         at: 'product_id',

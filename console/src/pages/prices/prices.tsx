@@ -30,12 +30,15 @@ const VIEWS = [
   ['packages', 'Packages'],
 ] as const;
 
+/** The views whose prices are those of an instant. */
+const HAVE_INSTANT = new Set(['card', 'contract']);
+
 export function Prices() {
   const { now } = useSession();
   const { view = 'card', at: asked } = route.useSearch();
   const at = instantOf(asked) ?? now;
   return (
-    <Page title="Prices" actions={<Instant at={at} />}>
+    <Page title="Prices" actions={HAVE_INSTANT.has(view) ? <Instant at={at} /> : null}>
       <Tabs label="Views of prices" views={VIEWS} current={view} />
       {view === 'packages' ? (
         <Packages />
