@@ -258,12 +258,12 @@ function Paste({ field, values, today, set, columns }: InputProps & { readonly c
   const { fields = [], at } = field;
   const { data = [] } = useProducts();
   const [text, setText] = useState('');
-  const [unknown, setUnknown] = useState<readonly string[]>([]);
+  const [problems, setProblems] = useState<readonly string[]>([]);
   const take = () => {
     const products = data.map(({ id, current: { name } }) => ({ id, name }));
     const pasted = entriesIn(text, columns, fields, products, today);
     set(at, [...entriesOf(values, at), ...pasted.entries]);
-    setUnknown(pasted.unknown);
+    setProblems(pasted.problems);
     setText('');
   };
   const names = columns.map((column) => fields.find((each) => each.at === column)?.label ?? column);
@@ -277,7 +277,7 @@ function Paste({ field, values, today, set, columns }: InputProps & { readonly c
       <button type="button" disabled={text.trim() === ''} onClick={take}>
         Add these rows
       </button>
-      <Problem text={unknown.length === 0 ? null : `No product is named ${unknown.join(', ')}`} />
+      <Problem text={problems.length === 0 ? null : problems.join('. ')} />
     </details>
   );
 }

@@ -63,14 +63,18 @@ describe('forms of the console', () => {
     expect(bodyOf(fields, values, sent)).toMatchObject({ threshold: '1.200,50' });
   });
 
-  it('rows of a sheet become entries by the names of products, and unknown names are left out', () => {
+  it('rows of a sheet become entries by the names of products, and each row that is left out is named', () => {
     const fields: readonly FormField[] = [
       { at: 'product_id', label: 'Product' },
       { at: 'price', label: 'Price' },
       { at: 'starting_at', label: 'From', start: (day) => day },
     ];
-    const products = [{ id: 'id of seats', name: 'Seats' }];
-    const text = 'seats\t$1,200.50\n\nOther\t3\nSeats; 7\n';
+    const twice = [
+      { id: 'id of tokens', name: 'Tokens' },
+      { id: 'another id', name: 'Tokens' },
+    ];
+    const products = [{ id: 'id of seats', name: 'Seats' }, ...twice];
+    const text = 'seats\t$1,200.50\n\nOther\t3\nSeats; 7\nTokens\t1\n';
     const pasted = entriesIn(text, ['product_id', 'price'], fields, products, '2026-11-26');
     const entry = { product_id: 'id of seats', starting_at: '2026-11-26' };
     expect(pasted).toEqual({
@@ -78,7 +82,7 @@ describe('forms of the console', () => {
         { ...entry, price: '1,200.50' },
         { ...entry, price: '7' },
       ],
-      unknown: ['Other'],
+      problems: ['No product is named Other', 'Several products are named Tokens'],
     });
   });
 
