@@ -8,7 +8,7 @@ import { completion, createScenario, type Scenario } from '../support/scenario.t
 
 const service = await serviceForFile({ sandboxNow: '2026-05-10T00:00:00Z' });
 const { api } = service;
-const client = new Metronome({ baseURL: service.url, bearerToken: service.token, maxRetries: 0 });
+const client = new Metronome({ baseURL: service.url, bearerToken: service.token, maxRetries: 1 });
 const CREATE = '/v1/contracts/createHistoricalInvoices';
 const USD = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 

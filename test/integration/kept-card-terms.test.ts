@@ -149,7 +149,7 @@ test('every change of rates, products, names, order, aliases and markups is seen
     }),
     { numRuns: runs(30) },
   );
-}, 120_000);
+}, 300_000);
 
 test('a snapshot from before a change still shows what it showed, and later reads the change', async () => {
   const before = await shown(pool.db);

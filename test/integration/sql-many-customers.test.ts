@@ -1,6 +1,6 @@
 /** Queries across very many customers: the text of a statement does not grow with them, and its answer is right. */
 import { sql } from 'drizzle-orm';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { queryRows } from '../../src/billing/sql/run-query.ts';
 import type { ClickHouse, StreamedSelect } from '../../src/metering/client/clickhouse.ts';
 import { readBatchWatermark, readPresentRefs, readUsageBatch } from '../../src/metering/query/usage-batch.ts';
@@ -14,6 +14,7 @@ const EVENTS = 600;
 const START = Date.UTC(2026, 10, 1);
 const RANGE = { start: START, end: Date.UTC(2026, 11, 1) };
 
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const clickhouse = await clickhouseForFile();
 const { db } = await databaseForFile();
 
