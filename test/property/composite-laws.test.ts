@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { PercentageRate, Rate } from '../../src/core/catalogue.ts';
 import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
-import { HOUR_MS, type Interval } from '../../src/core/time.ts';
+import { HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
 import { invoiceTotal } from '../../src/rating/invoices/breakdown.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
@@ -245,6 +245,49 @@ test('a billing period on two invoices has one minimum', () => {
     RUNS,
   );
 });
+
+test('a composite at volume percentages that ends before its invoice charges its minimum or its percentages, not more', () => {
+  fc.assert(
+    fc.property(
+      compositeCase,
+      cutHour,
+      fc.tuple(percentage, percentage),
+      fc.integer({ min: 0, max: 9_000 }),
+      (drawn, hour, [below, above], least) => {
+        const end = PERIOD.start + hour * HOUR_MS;
+        const given = endedAt(onlyComposite(drawn, volumeRate(below, above, null)), end);
+        const minimum = decimal(fixed(least, 2));
+        const withMinimum = endedAt(onlyComposite(drawn, volumeRate(below, above, minimum)), end);
+        const percentages = chargeInCurrency(given);
+        const expected = percentages.lt(minimum) ? minimum : percentages;
+        expect(chargeInCurrency(withMinimum).toString()).toBe(expected.toString());
+      },
+    ),
+    { numRuns: runs(900) },
+  );
+});
+
+function volumeRate(below: Decimal, above: Decimal, minimum: Decimal | null): PercentageRate {
+  const tiers = [
+    { size: decimal('40'), price: below },
+    { size: null, price: above },
+  ];
+  return { rateType: 'TIERED_PERCENTAGE', tiersMode: 'volume', tiers, minimum };
+}
+
+function endedAt(given: CompositeCase, endingBefore: Instant): CompositeCase {
+  return eachComposite(given, (one) => ({
+    ...one,
+    rateEntries: one.rateEntries.map((entry) => ({ ...entry, endingBefore })),
+  }));
+}
+
+/** The charges of composites, converted. */
+function chargeInCurrency(given: CompositeCase): Decimal {
+  const charges = lines(given).filter(isComposite);
+  const worthOf = (unit: string) => decimal(fixed(given.worths.get(unit) ?? 100, 2));
+  return sum(charges.map(({ total, creditTypeId }) => total.times(worthOf(creditTypeId))));
+}
 
 /** Free usage is removed too: the free part of each invoice may be different. */
 function withoutMinimums(given: CompositeCase): CompositeCase {

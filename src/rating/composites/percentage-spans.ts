@@ -51,6 +51,20 @@ export function percentageSpans(
   );
 }
 
+/**
+ * The span whose rate states the minimum of an invoice, until the minimum is due; undefined without spans. `spans` are
+ * those of the `invoice`. Usage after the last span still changes what volume percentages charge, so after them the
+ * minimum is due at the end of the invoice.
+ */
+export function minimumSpan(
+  spans: readonly PercentageSpan[],
+  invoice: Pick<Interval, 'end'>,
+): PercentageSpan | undefined {
+  const last = spans.at(-1);
+  if (last === undefined || !spans.some(({ rate }) => hasVolumePrices(rate))) return last;
+  return { ...last, interval: { start: last.interval.start, end: invoice.end } };
+}
+
 /** A composite has no group values. */
 export function pricedComposite(product: CompositeProduct, fiatCreditTypeId: string): PricedKey {
   return {

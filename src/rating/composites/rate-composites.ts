@@ -23,7 +23,7 @@ import {
 import { type BilledLines, type BilledSpend, compositeClaims, compositeLines } from './composite-lines.ts';
 import { countingStretches } from './composite-parts.ts';
 import { hourlySpend } from './hourly-spend.ts';
-import { percentageOverrides, percentageSpans, pricedComposite } from './percentage-spans.ts';
+import { minimumSpan, percentageOverrides, percentageSpans, pricedComposite } from './percentage-spans.ts';
 
 interface CompositesInput {
   readonly period: BilledPeriod;
@@ -107,7 +107,7 @@ function chargedComposite(
     termsFor: (payer, within) => termsSpans(composite.rates, overrides, key, within, payer),
     spans: invoices.flatMap(spansOf),
     minimumsDue: invoices.flatMap((invoice): MinimumDue[] => {
-      const span = spansOf(invoice).at(-1);
+      const span = minimumSpan(spansOf(invoice), invoice.interval);
       return span === undefined ? [] : [{ span, window: lastWindow(span.interval, invoice.boundaries) }];
     }),
   };

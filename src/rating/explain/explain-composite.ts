@@ -13,6 +13,7 @@ import {
   counterOf,
 } from '../composites/composite-lines.ts';
 import {
+  minimumSpan,
   type PercentageSpan,
   percentageAt,
   percentageOverrides,
@@ -171,7 +172,7 @@ function explainMinimum(
   context: Context,
 ): MinimumExplanation | null {
   const { period, index, fiatCreditTypeId, lines, base, worths, balances } = context;
-  const span = percentageSpans(composite, index, fiatCreditTypeId, period).at(-1);
+  const span = minimumSpan(percentageSpans(composite, index, fiatCreditTypeId, period), period);
   // Charges of an earlier invoice of the billing period count too, and are not on this one.
   const isWhole = period.countedFrom === period.start;
   // It may also have charged a minimum that the current rate does not have.

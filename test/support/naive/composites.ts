@@ -96,7 +96,7 @@ export function naiveCompositeCharges(
       }
       const own = chargeHour(input, one, at, spent, positions, volumes);
       found.push(...own);
-      if (at === lastChargedHour(input, one)) {
+      if (at === hourOfMinimum(input, one)) {
         const minimum = minimumOf(input, one, at, found, charges, free);
         own.push(...minimum);
         found.push(...minimum);
@@ -241,6 +241,14 @@ function lastChargedHour(input: NaiveCompositeInput, { product, rateEntries }: C
   return null;
 }
 
+/** All that is spent later changes the charges of an hour at volume percentages. */
+function hourOfMinimum(input: NaiveCompositeInput, one: Composite): Instant | null {
+  for (let at = input.period.start; at < input.period.end; at += HOUR_MS)
+    if (quoteAt(input, one.product, one.rateEntries, at)?.(0n).isVolume === true)
+      return input.period.end - HOUR_MS;
+  return lastChargedHour(input, one);
+}
+
 function minimumOf(
   input: NaiveCompositeInput,
   { product, rateEntries }: Composite,
@@ -249,7 +257,8 @@ function minimumOf(
   charges: readonly Charge[],
   free: ReadonlySet<string>,
 ): NaiveCompositeCharge[] {
-  const minimum = minimumAt(input, product, rateEntries, at);
+  const stated = lastChargedHour(input, { product, rateEntries }) ?? at;
+  const minimum = minimumAt(input, product, rateEntries, stated);
   if (minimum === null) return [];
   const { currency, worths } = input;
   let charged = 0n;
