@@ -43,6 +43,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
       'listUsageGroups',
       'searchEvents',
       'listUnmatchedEvents',
+      'listMissingEvents',
       'getEventBilling',
       'listEvents',
     ],

@@ -171,7 +171,10 @@ const AROUND_EACH = 3;
  * statement as a constant up to a megabyte of text; beyond that the statement costs events × references. An item with
  * more references than that is a separate part.
  */
-function inTextParts<Item>(items: readonly Item[], refsOf: (item: Item) => readonly string[]): Item[][] {
+export function inTextParts<Item>(
+  items: readonly Item[],
+  refsOf: (item: Item) => readonly string[],
+): Item[][] {
   const parts: Item[][] = [];
   let characters = Number.POSITIVE_INFINITY;
   for (const item of items) {

@@ -9,6 +9,7 @@ import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
 import { inLane, inShare } from '../client/clickhouse-client.ts';
 import { whileKept } from '../client/kept-events.ts';
 import { countByDay, countByType } from '../events/count-events.ts';
+import { daysWithEvents } from '../events/days-with-events.ts';
 import { type FoundEvents, findAcceptedIds, findEvents } from '../events/find-events.ts';
 import { periodsWithLaterEvents } from '../events/later-events.ts';
 import { type PropertyReader, readProperties } from '../events/nested-properties.ts';
@@ -89,6 +90,7 @@ interface ListedEvents {
   byDay: AfterClickHouse<typeof countByDay>;
   byType: AfterClickHouse<typeof countByType>;
   refs: AfterClickHouse<typeof usedRefs>;
+  days: AfterClickHouse<typeof daysWithEvents>;
   models: AfterClickHouse<typeof usedModels>;
 }
 
@@ -155,6 +157,7 @@ function listedEvents(clickhouse: ClickHouse): ListedEvents {
     byDay: (...asked) => countByDay(clickhouse, ...asked),
     byType: (...asked) => countByType(clickhouse, ...asked),
     refs: (...asked) => usedRefs(clickhouse, ...asked),
+    days: (...asked) => daysWithEvents(clickhouse, ...asked),
     models: (...asked) => usedModels(clickhouse, ...asked),
   };
 }

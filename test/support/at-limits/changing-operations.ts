@@ -153,6 +153,11 @@ const OF_TOKENS: readonly OperationAtLimit[] = [
     call: ({ get }) => get('/v1/events/unmatched?limit=100'),
   },
   {
+    operation: 'listMissingEvents',
+    at: 'customers with contracts',
+    call: ({ get }) => get('/v1/events/missing?limit=100'),
+  },
+  {
     operation: 'listUnpricedTokens',
     at: 'models in use',
     call: ({ get }) => get('/v1/token-billing/unpriced?limit=100'),

@@ -55,6 +55,7 @@ export function naiveUsageSource(events: () => readonly NaiveEvent[]): UsageSour
       byDay: () => unanswered('events'),
       byType: () => unanswered('events'),
       refs: async (range, page) => refsPage(inRange(events(), null, range), page),
+      days: () => unanswered('events'),
       models: () => unanswered('events'),
     },
     inLane: () => source,

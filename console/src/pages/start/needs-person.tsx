@@ -1,7 +1,6 @@
 /** The tasks that need attention, each with a link. Only problems are listed. */
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
@@ -13,24 +12,14 @@ import { readLateInvoices } from '../../parts/late-usage.ts';
 import { Section } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
+import type { Look, Matter } from './look.ts';
 import styles from './needs-person.module.css';
+import { useMissingEvents, useOverdue } from './overdue-and-missing.tsx';
 
 const REFRESH_MS = 15_000;
 const WARNED_MAX = '100';
 const UNMATCHED_SHOWN = '100';
 const NAMES_SHOWN = 3;
-
-interface Matter {
-  readonly key: string;
-  readonly text: ReactNode;
-}
-
-/** One source of tasks, and its findings. */
-interface Look {
-  readonly at: string;
-  readonly query: UseQueryResult<unknown>;
-  readonly matters: readonly Matter[];
-}
 
 export function NeedsPerson() {
   const looks = [
@@ -39,8 +28,10 @@ export function NeedsPerson() {
     ...useWarnings(),
     ...useLateUsage(),
     useUnmatchedEvents(),
+    useMissingEvents(),
     useDeliveries(),
     useFailingDeliveries(),
+    useOverdue(),
     useWebhooks(),
   ];
   const matters = looks.flatMap((look) => look.matters);

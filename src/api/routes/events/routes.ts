@@ -11,6 +11,7 @@ import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 import { eventBillingRoute } from './billing-route.ts';
 import { eventCountRoutes } from './count-routes.ts';
 import { eventListRoute } from './list-route.ts';
+import { missingEventsRoute } from './missing-route.ts';
 
 /** The limit of ingest: no event has a longer id. */
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
@@ -130,6 +131,7 @@ export function eventRoutes(context: BillingContext): RouteDefinition[] {
       },
     }),
     eventBillingRoute(context, transactionId),
+    missingEventsRoute(context),
     eventListRoute(context),
     ...eventCountRoutes(context),
   ];
