@@ -58,7 +58,6 @@ export const READS = {
   'GET /v1/events/unmatched': ['events', 'customers'],
   'GET /v1/events/{transaction_id}/billing': ['events', 'metrics', ...BILLED],
   'GET /v1/invoices': BILLED,
-  'GET /v1/invoices/ageing': ['invoices'],
   'GET /v1/invoices/counts': ['invoices'],
   'GET /v1/late-usage': BILLED,
   'GET /v1/month-end/{month}': BILLED,
