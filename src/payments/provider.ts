@@ -50,6 +50,15 @@ export interface ChargeResult {
   readonly actionRequired: string | null;
 }
 
+/** The answer to a request to collect an open invoice. */
+export interface CollectResult {
+  readonly external: ExternalInvoice;
+  /** Whether a payment was under way already, so that nothing was asked. */
+  readonly isUnderWay: boolean;
+  /** Why the payment was refused; null: it was not. */
+  readonly message: string | null;
+}
+
 /** All of them throw `ProviderProblem`. */
 export interface PaymentsProvider {
   /** Creates the invoice at the provider, or finishes an earlier attempt. */
@@ -58,6 +67,8 @@ export interface PaymentsProvider {
   status(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   /** Voids the provider's invoice, if the provider allows it; otherwise `error` states why. */
   void(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
+  /** Asks the provider to collect an open invoice that it has, now and once. */
+  collect(document: PaymentDocument, progress: Progress, note: Note): Promise<CollectResult>;
   charge(charge: Charge, progress: Progress, note: Note): Promise<ChargeResult>;
   /** Whether a payment is in progress, such as a bank debit, so that it can only be awaited. */
   isPaymentUnderWay(progress: Progress): Promise<boolean>;

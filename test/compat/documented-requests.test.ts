@@ -282,7 +282,7 @@ function ownParams(call: string, params: Params): Params {
 }
 
 beforeAll(async () => {
-  world = await createExampleWorld(service);
+  world = await createExampleWorld(service, stripe.state.addCustomer());
   await createOwn();
   await createEverything();
 });

@@ -89,7 +89,7 @@ const placeOf = ({ operationId }: RouteDefinition) =>
 const inOrder = [...routes].sort((a, b) => placeOf(a) - placeOf(b));
 let world: Replacements;
 beforeAll(async () => {
-  world = await createExampleWorld(service);
+  world = await createExampleWorld(service, stripe.state.addCustomer());
 });
 
 function withIds(value: unknown): unknown {

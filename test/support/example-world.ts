@@ -11,6 +11,8 @@ import type { ApiClient } from './api-client.ts';
 import { CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';
 import type { TestService } from './service.ts';
+import { billedCustomer } from './stripe/billed-customer.ts';
+import { until } from './thresholds.ts';
 import { importModels, SMALL } from './token-prices.ts';
 
 type ExampleIds = Record<keyof typeof EXAMPLE_IDS, string>;
@@ -23,7 +25,11 @@ export const START = '2026-10-01T00:00:00Z';
 const NOW = '2026-11-10T00:00:00Z';
 const NEXT_YEAR = '2027-10-01T00:00:00Z';
 
-export async function createExampleWorld(service: TestService): Promise<Replacements> {
+/** `stripeCustomer`: at the stand-in that the service is connected to; it has the open invoice. */
+export async function createExampleWorld(
+  service: TestService,
+  stripeCustomer: string,
+): Promise<Replacements> {
   const { api } = service;
   const catalogue = await createTermsCatalogue(api);
   const customer = await createdId(api, '/v1/customers', { name: 'World', ingest_aliases: ['world'] });
@@ -43,6 +49,7 @@ export async function createExampleWorld(service: TestService): Promise<Replacem
     ...(await invoiceIds(api, customer)),
     ...(await creditedIds(api, external, catalogue)),
     paidVoidInvoice: await paidAndVoided(api, paid),
+    openInvoice: await openInvoice(service, stripeCustomer),
     ...(await operationIds(api, customer)),
   };
   const token = await api.post('/v1/tokens/create', { name: 'World', scope: 'read' });
@@ -204,6 +211,15 @@ async function paidAndVoided(api: ApiClient, customer: string): Promise<string> 
   const id = await invoiceOf(api, customer, 'SCHEDULED', 'FINALIZED');
   await api.post('/v1/providers/custom/invoices/update', { invoice_id: id, external_status: 'PAID' });
   await api.post('/v1/invoices/void', { id });
+  return id;
+}
+
+/** Finalized at Stripe, and not paid. */
+async function openInvoice(service: TestService, stripeCustomer: string): Promise<string> {
+  const customer = await billedCustomer(service, stripeCustomer);
+  const id = await customer.bill(700);
+  const status = async () => (await customer.invoice(id)).at('data.external_invoice.external_status');
+  await until(status, (now) => now === 'FINALIZED');
   return id;
 }
 

@@ -114,6 +114,7 @@ export const CHANGES = {
   'POST /v1/customers/archive': ['customers', ...OF_CONTRACTS],
   'POST /v1/customers/{customer_id}/setIngestAliases': ['customers', 'events', 'audit', ...BILLED],
   'POST /v1/customers/{customer_id}/setName': ['customers', 'audit', ...BILLED],
+  'POST /v1/invoices/collect': ['invoices', 'jobs', 'audit'],
   'POST /v1/invoices/deliver': ['invoices', 'jobs', 'audit'],
   'POST /v1/invoices/refunded': ['invoices', 'audit'],
   'POST /v1/invoices/regenerate': OF_INVOICES,

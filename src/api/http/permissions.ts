@@ -113,6 +113,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
   'invoices:write': [
     ...[
       'voidInvoice',
+      'collectInvoice',
       'regenerateInvoice',
       'reportRefund',
       'scheduleProServicesInvoice',

@@ -41,6 +41,7 @@ import { sqlReferenceRoutes } from '../../api/routes/metrics/sql-reference-route
 import { namedScheduleRoutes } from '../../api/routes/named-schedules/routes.ts';
 import { notificationRoutes } from '../../api/routes/notifications/routes.ts';
 import { packageRoutes } from '../../api/routes/packages/routes.ts';
+import { collectRoute } from '../../api/routes/payments/collect-route.ts';
 import { deliveryRoutes } from '../../api/routes/payments/delivery-routes.ts';
 import { reconcileProvidersRoute } from '../../api/routes/payments/reconcile-route.ts';
 import { stripeRoutes } from '../../api/routes/payments/stripe-routes.ts';
@@ -129,6 +130,7 @@ export function everyRoute(context: RouteContext): RouteDefinition[] {
     ...webhookRoutes(context),
     ...stripeRoutes(context),
     ...deliveryRoutes(context),
+    collectRoute(context),
     reconcileProvidersRoute(context),
     ...(context.sandbox === null ? [] : sandboxRoutes(context.clock, context.sandbox)),
   ];

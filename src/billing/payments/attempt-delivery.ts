@@ -30,10 +30,19 @@ export interface AttemptResult extends AttemptEnd {
 /** A customer who does not confirm a payment within this time does not pay. */
 const ACTION_MAX_MS = DAY_MS;
 
+/** What is done with a delivered invoice in place of a look at its state. Returns the state afterwards. */
+export type DeliveredStep = (
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+  progress: Progress,
+  note: Note,
+) => Promise<ExternalInvoice>;
+
 export async function attemptDelivery(
   context: BillingContext,
   delivery: Delivery,
   note: Note,
+  asked?: DeliveredStep,
 ): Promise<AttemptResult> {
   const work = workOf(context, delivery, note);
   try {
@@ -47,6 +56,10 @@ export async function attemptDelivery(
     }
     if (found.kind === 'statement') throw new ProviderProblem('refused', 'It is on a consolidated invoice');
     const provider = await context.providerOf(delivery);
+    if (asked !== undefined && delivery.deliveredAt !== null && !delivery.voidWanted) {
+      const external = await asked(provider, found.document, work.progress(), work.note);
+      return ended(work, withSum(found.document, external));
+    }
     return await next(work, provider, found.document);
   } catch (error) {
     if (!(error instanceof ProviderProblem)) throw error;

@@ -2,12 +2,16 @@
  * One attempt with a delivery that this process has leased. The lease is renewed with each step that is recorded, and no
  * step begins without it, so that an invoice has one writer.
  */
+import { MINUTE_MS } from '../../core/time.ts';
 import type { Note } from '../../payments/provider.ts';
 import { freeDelivery, noteStep } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { type AttemptResult, attemptDelivery, progressOf } from './attempt-delivery.ts';
+import { type AttemptResult, attemptDelivery, type DeliveredStep, progressOf } from './attempt-delivery.ts';
 import { endDelivery } from './end-delivery.ts';
+
+/** The lease of an attempt: longer than any request to a provider. */
+export const DELIVERY_LEASE_MS = MINUTE_MS;
 
 /** `waiting`: the attempt could not begin yet. */
 export type DeliveryOutcome = 'done' | 'waiting' | 'refused' | 'failed';
@@ -28,15 +32,16 @@ class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Null: the attempt was interrupted, or another process has the delivery. */
+/** `asked`: in place of a look. Null: the attempt was interrupted, or another process has the delivery. */
 export async function deliverLeased(
   context: BillingContext,
   delivery: Delivery,
   lease: DeliveryLease,
+  asked?: DeliveredStep,
 ): Promise<DeliveryOutcome | null> {
   try {
     lease.betweenSteps();
-    const result = await attemptDelivery(context, delivery, noteOf(context, delivery, lease));
+    const result = await attemptDelivery(context, delivery, noteOf(context, delivery, lease), asked);
     lease.betweenSteps();
     const { problem, ...end } = result;
     const isEnded = await endDelivery(context, delivery, lease.owner, end);

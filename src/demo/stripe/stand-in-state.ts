@@ -256,6 +256,8 @@ export class StandInState {
     const invoice = this.invoice(id);
     if (invoice.status === 'paid')
       throw new StripeRefusal(400, 'invoice_already_paid', 'Invoice is already paid');
+    if (invoice.status === 'void')
+      throw new StripeRefusal(400, 'invoice_not_open', 'Voided invoices cannot be paid.');
     if (invoice.status !== 'open')
       throw new StripeRefusal(400, 'invoice_not_open', `Invoice is ${invoice.status}`);
     const { card } = this.customer(invoice.customer);

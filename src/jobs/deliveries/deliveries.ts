@@ -5,7 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type DeliveryOutcome, deliverLeased } from '../../billing/payments/deliver-leased.ts';
+import {
+  DELIVERY_LEASE_MS,
+  type DeliveryOutcome,
+  deliverLeased,
+} from '../../billing/payments/deliver-leased.ts';
 import { forgetOldEvents } from '../../billing/payments/provider-events.ts';
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Poll } from '../../runtime/poll.ts';
@@ -21,8 +25,6 @@ import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import type { JobsContext } from '../jobs-context.ts';
 
 const POLL_INTERVAL_MS = 500;
-/** Longer than any request to a provider. */
-const LEASE_MS = MINUTE_MS;
 /** Concurrent attempts of one process: enough for the rate limits of a provider that answers within a second. */
 const ATTEMPTS_MAX = 32;
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
@@ -54,7 +56,7 @@ export interface DeliveryHooks {
 
 export function createDeliveries(context: JobsContext, hooks: DeliveryHooks = {}): Deliveries {
   const { db, log, clock, tracer } = context;
-  const { leaseMs = LEASE_MS } = hooks;
+  const { leaseMs = DELIVERY_LEASE_MS } = hooks;
   const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
   const upkeep = createUpkeep(db);

@@ -62,6 +62,9 @@ export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider
       await post(receiver, document, 'invoice.voided');
       return { ...progress.external, status: 'VOID', error: null };
     },
+    async collect() {
+      throw new ProviderProblem('refused', 'A custom billing provider collects by itself');
+    },
     async charge() {
       throw new ProviderProblem('refused', 'A custom billing provider collects no payments of gates');
     },

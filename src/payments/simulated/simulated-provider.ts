@@ -24,6 +24,10 @@ export const simulatedProvider: PaymentsProvider = {
   deliver: async (document) => simulatedState(document),
   status: async (document) => simulatedState(document),
   void: async (document) => ({ ...simulatedState(document), status: 'VOID', error: null }),
+  async collect(document) {
+    const external = simulatedState(document);
+    return { external, isUnderWay: false, message: external.paymentError };
+  },
   async charge({ document }) {
     const outcome = simulatedOutcome(document.total);
     const message = outcome === 'PAID' ? null : REFUSED;

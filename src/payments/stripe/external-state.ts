@@ -169,8 +169,19 @@ function failureOf(
   const error = intent?.last_payment_error ?? null;
   if (error === null) return { paymentError: null, paymentFailure: null };
   const { type, code = null, decline_code: declineCode = null, message = null } = error;
-  return { paymentError: message, paymentFailure: { type, code, declineCode, message } };
+  return {
+    paymentError: withReason(message, declineCode),
+    paymentFailure: { type, code, declineCode, message },
+  };
 }
+
+/** `Your card was declined: insufficient funds`. Codes that say no more than the sentence are left out. */
+function withReason(message: string | null, declineCode: string | null): string | null {
+  if (message === null || declineCode === null || VAGUE.includes(declineCode)) return message;
+  return `${message.replace(/\.$/, '')}: ${declineCode.replaceAll('_', ' ')}`;
+}
+
+const VAGUE: readonly string[] = ['generic_decline', 'authentication_required'];
 
 /** The creation time of its charge, if expanded; else its own. */
 function paidAtOf({ latest_charge: charge, created }: Stripe.PaymentIntent): number {

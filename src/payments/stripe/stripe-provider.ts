@@ -14,6 +14,7 @@ import {
 } from '../provider.ts';
 import { asOneWriter, type StripeAccess } from './access.ts';
 import { fromStripeUnits, isBelowMinimum } from './amounts.ts';
+import { collectStripeInvoice } from './collect-invoice.ts';
 import { deleted, deliverInvoice, type InvoiceJob, removeTwins, requireCustomer } from './deliver-invoice.ts';
 import { EXPANDED, externalOfInvoice, needsAction } from './external-state.ts';
 import { retrieveInvoice } from './find-invoice.ts';
@@ -44,6 +45,7 @@ export function createStripeProvider(access: StripeAccess, settings: StripeSetti
       progress.method === 'payment_intent'
         ? voidIntent(jobOf(document, note), progress)
         : voidStripeInvoice(jobOf(document, note), progress),
+    collect: (document, progress, note) => collectStripeInvoice(jobOf(document, note), progress),
     charge: (charge, progress, note) => chargeFor(jobOf(charge.document, note), charge, progress),
     isPaymentUnderWay: ({ external: { paymentId } }) => isUnderWay(access, paymentId),
   };

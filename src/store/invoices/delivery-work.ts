@@ -35,29 +35,42 @@ export async function leaseDeliveries(
   db: Database,
   { owner, leaseMs, dueAt, limit }: Lease & { readonly dueAt: Instant; readonly limit: number },
 ): Promise<Delivery[]> {
-  const free = or(
-    isNull(invoiceDeliveries.leaseUntil),
-    lte(invoiceDeliveries.leaseUntil, sql`clock_timestamp()`),
-  );
   const due = db
     .select({ invoiceId: invoiceDeliveries.invoiceId })
     .from(invoiceDeliveries)
-    .where(and(lte(invoiceDeliveries.dueAt, dueAt), free))
+    .where(and(lte(invoiceDeliveries.dueAt, dueAt), isFree()))
     .orderBy(asc(invoiceDeliveries.dueAt), asc(invoiceDeliveries.invoiceId))
     .limit(limit)
     .for('update', { skipLocked: true });
   const rows = await db
     .update(invoiceDeliveries)
-    .set({
-      leaseOwner: owner,
-      leaseUntil: until(leaseMs),
-      isAsked: false,
-      isDoubtful: sql`${invoiceDeliveries.isDoubtful} or
-        (${invoiceDeliveries.leaseUntil} is not null and ${invoiceDeliveries.mappedAt} is not null)`,
-    })
+    .set({ ...leased({ owner, leaseMs }), isAsked: false })
     .where(inArray(invoiceDeliveries.invoiceId, due))
     .returning();
   return rows.map(deliveryFromRow);
+}
+
+/** Leases a delivery whether it is due or not. Null: another attempt has it. */
+export async function leaseDelivery(db: Database, invoiceId: string, lease: Lease): Promise<Delivery | null> {
+  const [row] = await db
+    .update(invoiceDeliveries)
+    .set(leased(lease))
+    .where(and(eq(invoiceDeliveries.invoiceId, invoiceId), isFree()))
+    .returning();
+  return row === undefined ? null : deliveryFromRow(row);
+}
+
+function isFree() {
+  return or(isNull(invoiceDeliveries.leaseUntil), lte(invoiceDeliveries.leaseUntil, sql`clock_timestamp()`));
+}
+
+function leased({ owner, leaseMs }: Lease) {
+  return {
+    leaseOwner: owner,
+    leaseUntil: until(leaseMs),
+    isDoubtful: sql`${invoiceDeliveries.isDoubtful} or
+        (${invoiceDeliveries.leaseUntil} is not null and ${invoiceDeliveries.mappedAt} is not null)`,
+  };
 }
 
 /** Whether a delivery may be due at `dueAt`; it may be leased. */

@@ -15,6 +15,7 @@ import { Empty, Loaded, Note } from '../../parts/states.tsx';
 import { useSession, useWriteRefusal } from '../../session/session.ts';
 import { ByProperty } from './by-property.tsx';
 import { ChangeView } from './change-table.tsx';
+import { CollectAgain } from './collect-again.tsx';
 import styles from './invoice.module.css';
 import type { Invoice } from './line.ts';
 import { Lines } from './lines.tsx';
@@ -140,7 +141,8 @@ function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
 }
 
 /** The state of the invoice at the billing provider, with its errors and a link. */
-function Delivery({ invoice: { id, external_invoice: external } }: { readonly invoice: Invoice }) {
+function Delivery({ invoice }: { readonly invoice: Invoice }) {
+  const { id, external_invoice: external } = invoice;
   if (external === null) return null;
   const {
     billing_provider_type: provider,
@@ -166,6 +168,7 @@ function Delivery({ invoice: { id, external_invoice: external } }: { readonly in
           )}
           {external.refund_due === true ? <span className="bad"> It was paid: a refund is due. </span> : null}
           {isDeliverable(status) ? <DeliverAgain ids={[id]} /> : null}
+          <CollectAgain invoice={invoice} />
         </>
       }
     >

@@ -34,6 +34,7 @@ export const EXAMPLE_IDS = {
   paidVoidInvoice: 'c0000000-0000-4000-8000-00000000001d',
   /** Issued, of a contract whose billing provider is your own system. */
   externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
+  openInvoice: 'c0000000-0000-4000-8000-0000000000c0',
   /** A product on that invoice. */
   chargedProduct: 'c0000000-0000-4000-8000-00000000002e',
   creditNote: 'c0000000-0000-4000-8000-00000000002f',

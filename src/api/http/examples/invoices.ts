@@ -89,5 +89,6 @@ export const invoiceExamples: RequestExamples = {
   },
   reconcileInvoices: { body: october },
   reconcileProviders: { body: october },
+  collectInvoice: { body: { invoice_id: ids.openInvoice } },
   deliverInvoices: { body: { invoice_ids: [ids.externalInvoice] } },
 };
