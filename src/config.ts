@@ -19,6 +19,12 @@ import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
 import type { NetworkService } from './core/network-services.ts';
 import { paymentSettings, type StripeConfig } from './core/payment-settings.ts';
+import {
+  checkProviderSettings,
+  type ProviderConfig,
+  providerConfig,
+  providerSettings,
+} from './core/provider-settings.ts';
 import type { Seller } from './core/seller.ts';
 import {
   instant,
@@ -201,6 +207,7 @@ const environment = z
     SESSION_IDLE_HOURS: wholeNumber(1, 24 * 30)
       .default(8)
       .describe('Time without a request after which a session of the console ends.'),
+    ...providerSettings,
     WEBHOOK_ALLOW_PRIVATE: z
       .enum(['0', '1'], { error: 'must be 0 or 1' })
       .default('0')
@@ -239,6 +246,7 @@ const environment = z
     message: 'needs CLICKHOUSE_URL',
   })
   .superRefine(checkBackupSettings)
+  .superRefine(checkProviderSettings)
   .refine((env) => env.OTLP_CUSTOMER_ATTRIBUTE === undefined || env.OTLP_CUSTOMER_ATTRIBUTES.length === 0, {
     path: ['OTLP_CUSTOMER_ATTRIBUTES'],
     message: 'cannot be set beside OTLP_CUSTOMER_ATTRIBUTE',
@@ -304,6 +312,8 @@ export interface Config extends BackupConfig {
   /** Requests in a second of one token; 0: no limit. */
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
   readonly sessionLimits: { readonly hours: number; readonly idleHours: number };
+  /** Undefined: persons do not sign in at an identity provider. */
+  readonly identityProvider: ProviderConfig | undefined;
   readonly webhookAllowPrivate: boolean;
   readonly alertLimits: AlertLimits;
   /** Base URL of the collector for traces. */
@@ -380,6 +390,7 @@ export function loadConfig(env: Environment): Config {
       write: values.RATE_LIMIT_WRITE,
     },
     sessionLimits: { hours: values.SESSION_HOURS, idleHours: values.SESSION_IDLE_HOURS },
+    identityProvider: providerConfig(values),
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === '1',
     alertLimits: { global: values.ALERTS_GLOBAL_MAX, perCustomer: values.ALERTS_PER_CUSTOMER_MAX },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -26,7 +26,7 @@ const FAILURES_AND_RACES = [
   'test/integration/{finalization-run,hold-groups,holds-two-processes,known-id-files,known-id-lookups}.test.ts',
   'test/integration/{postgres-lost,postgres-tls,published-balances,reconcile-balances}.test.ts',
   'test/integration/{shared-balance-failures,sql-streams-lost,stripe-gates,thresholds-and-alerts}.test.ts',
-  'test/integration/invoice-uncounted-events.test.ts',
+  'test/integration/{identity-provider-processes,invoice-uncounted-events}.test.ts',
   'test/scenarios/{seats,subscriptions,year}.test.ts',
 ];
 

@@ -27,7 +27,10 @@ import {
 import { findTokenBySha256, type Token } from '../store/access/tokens.ts';
 import type { Database, Transaction } from '../store/base/database.ts';
 import { asIdentification } from '../store/base/request-unit.ts';
+import type { ProviderTokens } from './identity-provider.ts';
 import { permissionsOfPerson } from './people.ts';
+import { sealTokens } from './provider-tokens.ts';
+import type { RefreshSession } from './session-refresh.ts';
 import type { Visit } from './sign-in-log.ts';
 import { type Actor, actorOfToken, hashToken, isUsable } from './tokens.ts';
 
@@ -63,8 +66,7 @@ type From = Pick<Visit, 'ip' | 'userAgent'>;
 /** The session at an identity provider. */
 interface ProviderSession {
   readonly session: string | null;
-  /** Sealed. */
-  readonly refreshToken: string | null;
+  readonly tokens: ProviderTokens;
 }
 
 export interface ConsoleSessions {
@@ -88,12 +90,14 @@ interface Context {
   readonly limits?: SessionLimits;
   /** Called when a session is used, with the id of its token. */
   onUse?(tokenId: string, now: Instant): void;
+  /** Reads the roles of a person at the identity provider again, if it is time. */
+  readonly refresh?: RefreshSession | undefined;
 }
 
 export function createConsoleSessions(context: Context): ConsoleSessions {
   const { db, clock } = context;
   const find: ConsoleSessions['find'] = (text) =>
-    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(context, hashToken(text), clock.now());
+    (text.startsWith(OF_PERSON) ? findOfPerson : findOfToken)(context, text, clock.now());
   return {
     find,
     async signIn(tokenText, from) {
@@ -173,8 +177,8 @@ async function noteUse(
   if (now - lastSeenAt >= USE_MS) await asIdentification(() => noteSessionUse(db, session, now));
 }
 
-async function findOfToken(context: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
-  const found = await asIdentification(() => findConsoleSession(context.db, sha256, now));
+async function findOfToken(context: Context, text: string, now: Instant): Promise<OpenSession | null> {
+  const found = await asIdentification(() => findConsoleSession(context.db, hashToken(text), now));
   if (found === null || !isUsable(found.token, now)) return null;
   const lastSeenAt = found.lastSeenAt ?? found.createdAt;
   if (lastSeenAt + idleMsOf(context) <= now) return null;
@@ -184,11 +188,14 @@ async function findOfToken(context: Context, sha256: string, now: Instant): Prom
   return { id, actor: { ...actorOfToken(found.token), sessionId: id }, expiresAt };
 }
 
-async function findOfPerson(context: Context, sha256: string, now: Instant): Promise<OpenSession | null> {
-  const { db } = context;
+async function findOfPerson(context: Context, text: string, now: Instant): Promise<OpenSession | null> {
+  const { db, refresh } = context;
+  const sha256 = hashToken(text);
   const found = await asIdentification(() => findPersonSession(db, sha256, now, now - idleMsOf(context)));
   if (found === null || found.person.disabledAt !== null) return null;
-  const { session, person } = found;
+  const { session } = found;
+  const person = refresh === undefined ? found.person : await refresh(text, session, found.person);
+  if (person === null) return null;
   await noteUse(context, session, session.lastSeenAt, now);
   const actor = await asIdentification(() => actorOfPerson(db, person, session.id));
   return { id: session.id, actor, expiresAt: session.expiresAt };
@@ -206,8 +213,9 @@ async function beginOf(
   await insertPersonSession(tx, {
     ...{ id, personId: person.id, sha256: hashToken(text), createdAt: now, expiresAt, lastSeenAt: now },
     ...whence(from),
-    ...{ providerSession: provider?.session ?? null, refreshToken: provider?.refreshToken ?? null },
-    refreshedAt: provider === undefined ? null : now,
+    providerSession: provider?.session ?? null,
+    refreshToken: provider === undefined ? null : sealTokens(text, provider.tokens),
+    refreshedAt: typeof provider?.tokens.refreshToken === 'string' ? now : null,
   });
   return { id, text, actor: await actorOfPerson(tx, person, id), expiresAt };
 }

@@ -66,7 +66,7 @@ export const networkServices = z
 const ENTRIES_MAX = 100;
 
 /** Texts separated by commas; none if the setting is empty. */
-const entries = z
+export const entries = z
   .string()
   .default('')
   .transform((text) =>

@@ -10,6 +10,7 @@ import { createApplication } from '../../src/app/application/application.ts';
 import type { Application, ApplicationParts } from '../../src/app/application/application-parts.ts';
 import { drain } from '../../src/app/http/drain.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
+import type { ProviderConfig } from '../../src/core/provider-settings.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
@@ -45,6 +46,7 @@ export interface TestServiceOptions {
   };
   readonly secretsKey?: Buffer;
   readonly publicUrl?: string;
+  readonly identityProvider?: ProviderConfig;
   readonly dashboardOrigins?: readonly string[];
   readonly deliveryHooks?: ApplicationParts['deliveryHooks'];
   readonly seller?: Seller;
@@ -114,6 +116,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],
       dashboardOrigins: options.dashboardOrigins ?? [],
+      identityProvider: options.identityProvider,
       ...stripeSettings(options),
       webhookAllowPrivate: options.webhookAllowPrivate ?? true,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),

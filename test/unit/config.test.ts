@@ -62,6 +62,62 @@ describe('the configuration', () => {
     expect(loadConfig({ BACKUP_DIR: 's3://bucket/a' })).toMatchObject({ backupDir: 's3://bucket/a' });
   });
 
+  describe('the settings of an identity provider', () => {
+    const env = {
+      OIDC_ISSUER: 'https://login.acme.example/',
+      OIDC_CLIENT_ID: 'tallyhouse',
+      OIDC_CLIENT_SECRET: 'a secret',
+      OIDC_ROLES: 'cn=fin=finance , care team = support,',
+    };
+
+    test('the settings of an identity provider map values of a claim to roles, around which blanks are nothing', () => {
+      expect(loadConfig({ ...env, OIDC_ADMINS: 'Ada@Acme.example, b@x.example' }).identityProvider).toEqual({
+        issuer: 'https://login.acme.example/',
+        clientId: 'tallyhouse',
+        clientSecret: 'a secret',
+        scopes: 'openid profile email',
+        roles: {
+          claim: 'groups',
+          mapped: [
+            { value: 'cn=fin', role: 'finance' },
+            { value: 'care team', role: 'support' },
+          ],
+          defaultRole: undefined,
+          admins: ['ada@acme.example', 'b@x.example'],
+        },
+      });
+    });
+
+    test.each([
+      ['http://localhost:9', true],
+      ['http://127.0.0.1:9/realm', true],
+      ['http://[::1]:9', true],
+      ['http://login.acme.example', false],
+      ['http://localhost.evil.example', false],
+      ['https://login.acme.example/?x=1', false],
+      ['https://user:secret@login.acme.example', false],
+      ['login.acme.example', false],
+    ])('the settings of an identity provider with the issuer %s: %s', (issuer, isAccepted) => {
+      const load = () => loadConfig({ ...env, OIDC_ISSUER: issuer }).identityProvider?.issuer;
+      if (isAccepted) expect(load()).toBe(issuer);
+      else expect(load).toThrow(/^OIDC_ISSUER must be a URL with https/);
+    });
+
+    test.each<readonly [change: Record<string, string>, message: string]>([
+      [{ OIDC_CLIENT_ID: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_ID'],
+      [{ OIDC_CLIENT_SECRET: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_SECRET'],
+      [{ OIDC_ISSUER: '' }, 'OIDC_CLIENT_ID needs OIDC_ISSUER'],
+      [{ OIDC_ROLES: '' }, 'OIDC_ISSUER needs OIDC_ROLES, OIDC_DEFAULT_ROLE or OIDC_ADMINS'],
+      [{ OIDC_ROLES: 'finance' }, 'OIDC_ROLES must be claim value=role'],
+      [{ OIDC_ROLES: '=finance' }, 'OIDC_ROLES must be claim value=role'],
+      [{ OIDC_ROLES: 'a=two words' }, 'OIDC_ROLES must be claim value=role'],
+      [{ OIDC_ADMINS: 'ada' }, 'OIDC_ADMINS must be addresses'],
+      [{ OIDC_SCOPES: 'profile email' }, 'OIDC_SCOPES must contain openid'],
+    ])('the settings of an identity provider are refused with %j', (change, message) => {
+      expect(() => loadConfig({ ...env, ...change })).toThrow(message);
+    });
+  });
+
   test('the configuration takes an empty value as unset', () => {
     expect(loadConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 3000 });
   });

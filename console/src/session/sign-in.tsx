@@ -10,6 +10,8 @@ type Answer = AnswerOf<'POST /console/session'>;
 interface SignInProps {
   /** Whether an earlier session has ended. */
   readonly hasEnded: boolean;
+  /** The host of the identity provider; null without one. */
+  readonly provider: string | null;
   onSignedIn(answer: Answer): void;
 }
 
@@ -26,7 +28,7 @@ const link = isInvitation ? null : secret;
 const invitation = isInvitation ? secret : null;
 let isLinkUsed = false;
 
-export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
+export function SignIn({ hasEnded, provider, onSignedIn }: SignInProps) {
   const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
   const signIn = async (body: BodyOf<'POST /console/session'>) => {
@@ -54,6 +56,7 @@ export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
     <main className={styles.place}>
       <form className={styles.form} onSubmit={submit}>
         <h1>tallyhouse</h1>
+        {provider === null || isInvitation ? null : <AtProvider host={provider} />}
         <WithPasskey
           invitation={invitation}
           onSignedIn={(answer) => {
@@ -79,5 +82,15 @@ export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
         </p>
       </form>
     </main>
+  );
+}
+
+/** A link, because the page of the provider is opened instead of this one. */
+function AtProvider({ host }: { readonly host: string }) {
+  const to = encodeURIComponent(location.pathname + location.search);
+  return (
+    <a className="button" href={`/console/oidc/login?to=${to}`}>
+      Sign in at {host}
+    </a>
   );
 }

@@ -22,17 +22,18 @@ export function Shell() {
     return (
       <SignIn
         hasEnded={wasSignedIn.current}
+        provider={query.data.identity_provider ?? null}
         onSignedIn={(answer) => client.setQueryData(['GET /console/session', {}], answer)}
       />
     );
   }
   wasSignedIn.current = true;
   const signOut = async () => {
-    await call('DELETE /console/session', {});
+    const { sign_out_url: signOutUrl } = await call('DELETE /console/session', {});
     wasSignedIn.current = false;
     client.clear();
     await client.refetchQueries();
-    location.assign('/console');
+    location.assign(signOutUrl ?? '/console');
   };
   return <SignedIn session={session} signOut={signOut} />;
 }

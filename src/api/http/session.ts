@@ -14,6 +14,8 @@ const COOKIE = 'tallyhouse_session';
 /** Binds a sign-in under way to the browser that began it. */
 const ATTEMPT = 'tallyhouse_sign_in';
 const ATTEMPT_SECONDS = 600;
+/** Binds sign-ins at an identity provider to the browser. */
+const PROVIDER = 'tallyhouse_provider';
 
 /** With https the prefix of the name guarantees that no other host, and no page without https, has set the cookie. */
 function cookieName(context: Context, name = COOKIE): string {
@@ -35,14 +37,25 @@ export function attemptCookie(context: Context, text: string): string {
   return cookie(context, text, ATTEMPT_SECONDS, ATTEMPT);
 }
 
+/** The `set-cookie` of a sign-in at an identity provider. The way back begins at a page of the provider. */
+export function providerCookie(context: Context, text: string): string {
+  return cookie(context, text, ATTEMPT_SECONDS, PROVIDER, 'Lax');
+}
+
 /** The `set-cookie` that removes it. */
 export function endedCookie(context: Context): string {
   return cookie(context, '', 0);
 }
 
-function cookie(context: Context, text: string, maxAgeSeconds: number, name = COOKIE): string {
+function cookie(
+  context: Context,
+  text: string,
+  maxAgeSeconds: number,
+  name = COOKIE,
+  sameSite: 'Strict' | 'Lax' = 'Strict',
+): string {
   const secure = isHttps(context) ? '; Secure' : '';
-  return `${cookieName(context, name)}=${text}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${cookieName(context, name)}=${text}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`;
 }
 
 /** The text of the session in the request's cookie. */
@@ -53,6 +66,11 @@ export function sessionText(context: Context): string | null {
 /** The text of the sign-in under way in the request's cookie. */
 export function attemptText(context: Context): string | null {
   return cookieText(context, ATTEMPT);
+}
+
+/** The text that binds sign-ins at an identity provider to the browser of the request. */
+export function providerBrowserText(context: Context): string | null {
+  return cookieText(context, PROVIDER);
 }
 
 function cookieText(context: Context, plainName: string): string | null {

@@ -3,6 +3,7 @@ import type { AccessContext } from '../../access/access-context.ts';
 import type { ConsoleSessions } from '../../access/console-sessions.ts';
 import type { DashboardLinks } from '../../access/dashboard-links.ts';
 import type { Passkeys } from '../../access/passkeys.ts';
+import type { ProviderSignIn } from '../../access/provider-sign-in.ts';
 import type { TakeRequest } from '../../access/rate-limits.ts';
 import type { SignInLog } from '../../access/sign-in-log.ts';
 import type { BillingContext } from '../../billing/billing-context.ts';
@@ -27,6 +28,8 @@ export interface RouteContext extends CatalogueRouteContext, NotificationContext
   readonly sessions: ConsoleSessions;
   readonly passkeys: Passkeys;
   readonly signIns: SignInLog;
+  /** Null: nobody signs in at an identity provider. */
+  readonly providerSignIn: ProviderSignIn | null;
   /** Links to dashboards of customers. */
   readonly links: DashboardLinks;
   /** Undefined: request rates are not limited. */

@@ -45,6 +45,7 @@ export interface ApplicationParts {
         | 'secretsKey'
         | 'publicUrl'
         | 'sessionLimits'
+        | 'identityProvider'
         | 'dashboardOrigins'
         | 'otlpCachedBesideInput'
         | 'cloudEventsIdentity'

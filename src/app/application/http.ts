@@ -41,11 +41,15 @@ export function createHttp(parts: RunningParts): App {
   const { given, context, rightOfWay, ingestion, access } = parts;
   const { config, log } = given;
   const { db, clock, tracer } = context;
-  const { sessions, links, takeRequest } = access;
+  const { sessions, signIns, providerSignIn, links, takeRequest } = access;
+  const publicUrl = config.publicUrl ?? null;
   return createApp({
     ...{ version: VERSION, log, tracer, sessions },
     authenticate: access.authenticator.authenticate,
     ...(config.strictFields === undefined ? {} : { strictFields: config.strictFields }),
+    ...(providerSignIn === null
+      ? {}
+      : { provider: { signIn: providerSignIn, sessions, signIns, clock, publicUrl } }),
     dashboards: { links, origins: config.dashboardOrigins ?? [] },
     ...(takeRequest === undefined ? {} : { takeRequest }),
     changes: given.gate,
@@ -69,11 +73,11 @@ export function createHttp(parts: RunningParts): App {
 
 function routeContext({ given, context, access, holds, invoicePdf, work }: RunningParts): RouteContext {
   const { config } = given;
-  const { authenticator, sessions, passkeys, signIns, links, takeRequest } = access;
+  const { authenticator, sessions, passkeys, signIns, providerSignIn, links, takeRequest } = access;
   const { sandbox } = context.clock;
   return {
     ...context,
-    ...{ holds, invoicePdf, sessions, passkeys, signIns, links, takeRequest },
+    ...{ holds, invoicePdf, sessions, passkeys, signIns, providerSignIn, links, takeRequest },
     seller: config.seller ?? NO_SELLER,
     invoiceDecimals: config.invoiceDecimals,
     networkServices: config.networkServices ?? [],

@@ -20,6 +20,7 @@ import { createMemoryBudget } from '../../api/http/memory-budget.ts';
 import { createMetrics, type RegisterMeasures } from '../../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../../api/http/openapi.ts';
 import { unreadableRequests } from '../../api/http/parser-errors.ts';
+import { type ProviderPages, registerProviderPages } from '../../api/http/provider-pages.ts';
 import { registerReference } from '../../api/http/reference-page.ts';
 import { type ChangeGate, registerRoutes } from '../../api/http/register.ts';
 import type { RouteDefinition } from '../../api/http/route.ts';
@@ -52,6 +53,8 @@ export interface AppParts {
   readonly authenticate: Authenticate;
   /** Absent: there are no sessions of the console. */
   readonly sessions?: ConsoleSessions;
+  /** Absent: nobody signs in at an identity provider. */
+  readonly provider?: ProviderPages | undefined;
   /** Absent: there are no pages of dashboards. */
   readonly dashboards?: DashboardPages;
   readonly records?: RequestRecords;
@@ -127,6 +130,9 @@ export function createApp(parts: AppParts): App {
     strictFields,
   };
   registerRoutes(hono, given, routes);
+  const { provider: pages } = parts;
+  const enter = () => changes?.enter() ?? (() => undefined);
+  if (pages !== undefined) registerProviderPages(hono, { exchange, bodies, enter, pages });
   const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
   registerConsole(hono, exchange, files);
   registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));

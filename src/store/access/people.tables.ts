@@ -95,9 +95,9 @@ export const personSessions = pgTable(
     userAgent: text('user_agent'),
     /** The session at the identity provider. */
     providerSession: text('provider_session'),
-    /** Sealed with SECRETS_KEY, if there is one. */
+    /** The tokens of the identity provider, sealed with the text of the session. */
     refreshToken: text('refresh_token'),
-    /** When the roles were last read from the identity provider. */
+    /** When the roles were last read from the identity provider; null: they are read at sign-ins only. */
     refreshedAt: instant('refreshed_at'),
   },
   (table) => [

@@ -29,6 +29,23 @@ export async function lockPerson(tx: Transaction, id: string): Promise<Person | 
   return rows[0] ?? null;
 }
 
+/**
+ * The person with the issuer and subject of `fresh`, locked until the transaction ends. If there is none, `fresh` is
+ * stored where `isCreated`, else the result is null.
+ */
+export async function lockPersonOfIssuer(
+  tx: Transaction,
+  fresh: Person,
+  { isCreated }: { readonly isCreated: boolean },
+): Promise<Person | null> {
+  if (isCreated) await tx.insert(people).values(fresh).onConflictDoNothing();
+  const { issuer, subject } = fresh;
+  if (issuer === null || subject === null) return null;
+  const identity = and(eq(people.issuer, issuer), eq(people.subject, subject));
+  const rows = await tx.select().from(people).where(identity).for('update');
+  return rows[0] ?? null;
+}
+
 /** Persons with passkeys who have this address, in the order of creation. */
 export async function findPeopleByEmail(db: Database | Transaction, email: string): Promise<Person[]> {
   return await db

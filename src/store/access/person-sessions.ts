@@ -1,5 +1,5 @@
 /** Sessions of persons by the SHA-256 of their text, and the list of all sessions. */
-import { and, desc, eq, gt, lt, lte, or, type SQL } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, lt, lte, or, type SQL } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { KeysetPosition } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -50,6 +50,66 @@ export async function noteSessionUse(
   }
   await db.update(personSessions).set({ lastSeenAt: now }).where(eq(personSessions.id, id));
   await db.update(people).set({ lastSeenAt: now }).where(eq(people.id, personId));
+}
+
+/** The sealed tokens of the identity provider in a session; null if it has none. */
+export async function findPersonSessionTokens(db: Database, sha256: string): Promise<string | null> {
+  const rows = await db
+    .select({ tokens: personSessions.refreshToken })
+    .from(personSessions)
+    .where(eq(personSessions.sha256, sha256));
+  return rows[0]?.tokens ?? null;
+}
+
+/**
+ * Sets when a session was refreshed, if that was `before`. If several requests do so concurrently, one succeeds. Returns
+ * whether this one did.
+ */
+export async function claimRefresh(
+  db: Database,
+  id: string,
+  before: Instant,
+  refreshedAt: Instant,
+): Promise<boolean> {
+  const rows = await db
+    .update(personSessions)
+    .set({ refreshedAt })
+    .where(and(eq(personSessions.id, id), eq(personSessions.refreshedAt, before)))
+    .returning({ id: personSessions.id });
+  return rows.length > 0;
+}
+
+/** Stores the new tokens of a session; `refreshedAt` null: its roles were not read. */
+export async function keepRefreshed(
+  tx: Transaction,
+  id: string,
+  refreshToken: string,
+  refreshedAt: Instant | null,
+): Promise<void> {
+  const at = refreshedAt === null ? {} : { refreshedAt };
+  await tx
+    .update(personSessions)
+    .set({ refreshToken, ...at })
+    .where(eq(personSessions.id, id));
+}
+
+/** The sessions that end at an identity provider: one, or without its name all of a person. */
+export interface ProviderLogout {
+  readonly issuer: string;
+  readonly subject: string | null;
+  readonly session: string | null;
+}
+
+export async function deleteSessionsOfProvider(
+  tx: Transaction,
+  { issuer, subject, session }: ProviderLogout,
+): Promise<void> {
+  const ofIssuer = tx
+    .select({ id: people.id })
+    .from(people)
+    .where(and(eq(people.issuer, issuer), subject === null ? undefined : eq(people.subject, subject)));
+  const one = session === null ? undefined : eq(personSessions.providerSession, session);
+  await tx.delete(personSessions).where(and(inArray(personSessions.personId, ofIssuer), one));
 }
 
 export async function deletePersonSession(db: Database | Transaction, sha256: string): Promise<void> {

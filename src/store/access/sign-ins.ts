@@ -49,6 +49,19 @@ export async function takeAttempt(
   return rows[0] ?? null;
 }
 
+/** Uses a text that counts once in `minutes`. Returns whether it was not used before. */
+export async function useOnce(tx: Transaction, sha256: string, minutes: number): Promise<boolean> {
+  const rows = await tx
+    .insert(signInAttempts)
+    .values({
+      ...{ sha256, kind: 'provider', secrets: '{}' },
+      expiresAt: sql`clock_timestamp() + ${minutes} * interval '1 minute'`,
+    })
+    .onConflictDoNothing()
+    .returning({ sha256: signInAttempts.sha256 });
+  return rows.length > 0;
+}
+
 /** Counts failures from an address in the last `minutes`. */
 export async function countFailedSignIns(db: Database, ip: string, minutes: number): Promise<number> {
   const since = sql`clock_timestamp() - ${minutes} * interval '1 minute'`;

@@ -25,6 +25,12 @@ const session = record(
 export const sessionAnswer = z.object({
   data: session.output.nullable().meta({ description: 'Null if there is no session.' }),
   now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
+  identity_provider: z.string().optional().meta({
+    description: 'The host of the identity provider at which persons sign in; absent without one.',
+  }),
+  sign_out_url: z.string().optional().meta({
+    description: 'After the end of a session: where the person signs out at the identity provider.',
+  }),
 });
 
 /** The permissions of its actor as a list. */

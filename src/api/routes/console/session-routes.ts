@@ -61,7 +61,7 @@ function definitionOf(own: Omit<RouteFacts, keyof typeof facts>, body: z.ZodType
   return definition;
 }
 
-function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
+function readRoute({ sessions, clock, providerSignIn }: RouteContext): RouteDefinition {
   const own = {
     method: 'get',
     operationId: 'getConsoleSession',
@@ -70,7 +70,8 @@ function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   } as const;
   return definitionOf(own, undefined, async ({ http }) => {
     const found = await sessionOf(http, sessions);
-    return { data: found === null ? null : shownSession(found), now: formatInstant(clock.now()) };
+    const host = providerSignIn === null ? {} : { identity_provider: new URL(providerSignIn.issuer).host };
+    return { data: found === null ? null : shownSession(found), now: formatInstant(clock.now()), ...host };
   });
 }
 
@@ -115,24 +116,33 @@ async function signedIn(
   return await passkeys.signIn(given, siteOf(http, publicUrl), visit);
 }
 
-function signOutRoute({ sessions, clock, signIns, publicUrl }: RouteContext): RouteDefinition {
+function signOutRoute({
+  sessions,
+  clock,
+  signIns,
+  publicUrl,
+  providerSignIn,
+}: RouteContext): RouteDefinition {
   const own = {
     method: 'delete',
     operationId: 'signOut',
     summary: 'End the session of the console',
-    description: 'The session ends in every process, and its cookie is removed.',
+    description:
+      'The session ends in every process, and its cookie is removed. A person of an identity provider then opens `sign_out_url`.',
     errors: [403],
   } as const;
   return definitionOf(own, undefined, async ({ http, context }) => {
     const text = sessionText(http);
+    let there: string | null = null;
     if (text !== null) {
       requireOwnPage(http);
       const ended = await sessions.find(text);
+      there = (await providerSignIn?.signOutAddress(text, siteOf(http, publicUrl))) ?? null;
       await sessions.signOut(text);
       if (ended !== null) await signIns.signedOut(ended, visitOf(http, context, publicUrl));
     }
     return new AnswerWithHeaders(
-      { data: null, now: formatInstant(clock.now()) },
+      { data: null, now: formatInstant(clock.now()), ...(there === null ? {} : { sign_out_url: there }) },
       { 'set-cookie': endedCookie(http) },
     );
   });
