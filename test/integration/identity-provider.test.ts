@@ -434,18 +434,18 @@ describe('a sign-out', () => {
     expect(await statusOf(kim)).toBe(200);
   });
 
-  it.each<readonly [what: string, claims: () => object, header?: object]>([
+  it.each<readonly [what: string, claims: () => object, header: object]>([
     ['without a signature', () => ({}), { alg: 'none' }],
     ['with an unknown key', () => ({}), { key: 97 }],
-    ['for another service', () => ({ aud: 'another' })],
-    ['of another issuer', () => ({ iss: 'https://other.example' })],
-    ['with a nonce, which is an ID token', () => ({ nonce: 'x' })],
-    ['without events', () => ({ events: {} })],
-    ['of nobody', () => ({ sub: undefined })],
-    ['without an id', () => ({ jti: undefined })],
-    ['that is old', () => ({ iat: seconds() - 600 })],
-    ['that has expired', () => ({ exp: seconds() - 120 })],
-  ])('a message %s ends nothing', async (_what, claims, header = {}) => {
+    ['for another service', () => ({ aud: 'another' }), {}],
+    ['of another issuer', () => ({ iss: 'https://other.example' }), {}],
+    ['with a nonce, which is an ID token', () => ({ nonce: 'x' }), {}],
+    ['without events', () => ({ events: {} }), {}],
+    ['of nobody', () => ({ sub: undefined }), {}],
+    ['without an id', () => ({ jti: undefined }), {}],
+    ['that is old', () => ({ iat: seconds() - 600 }), {}],
+    ['that has expired', () => ({ exp: seconds() - 120 }), {}],
+  ])('a message %s ends nothing', async (_what, claims, header) => {
     const kim = await signedIn('kim');
     expect(await send(await provider.sign(message(claims()), header))).toBe(400);
     expect(await statusOf(kim)).toBe(200);
