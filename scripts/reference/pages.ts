@@ -205,6 +205,10 @@ const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
     'The same request, by its `Idempotency-Key`, is being carried out.',
     'Wait for `Retry-After`, then send it again.',
   ],
+  changed: [
+    'The object has another version than `If-Match` names. `changed` lists the members that differ, `version` is the present `ETag`.',
+    'Read the object again, decide, and send the change with its new version ([versions](access.md#versions-of-objects)).',
+  ],
   too_large: [
     'The body, or an answer that cannot be divided, is larger than its limit.',
     'Send less at once ([limits](limits.md)).',

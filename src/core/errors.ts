@@ -10,6 +10,7 @@ export type RefusalKind =
   | 'forbidden' // the token lacks the scope: 403
   | 'not_found' // no such entity: 404
   | 'conflict' // conflicts with the current state or a unique key: 409
+  | 'changed' // the object has another version than the request names: 412
   | 'running' // the same request is running: 409, try again later
   | 'too_large' // 413
   | 'unsupported' // an unsupported content type: 415

@@ -26,6 +26,8 @@ type Part<Name extends string, Value> = keyof Value extends never
 
 export type InputOf<Key extends OperationKey> = Part<'params', Operations[Key]['params']> & {
   readonly query?: { readonly [Name in keyof Operations[Key]['query']]?: string | undefined } | undefined;
+  /** The version that the caller has read; the change of any other one is refused. */
+  readonly ifMatch?: string | undefined;
 } & (Operations[Key]['body'] extends undefined
     ? { readonly body?: undefined }
     : { readonly body: Operations[Key]['body'] });
@@ -48,6 +50,22 @@ interface LooseInput {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string | undefined>> | undefined;
   readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+}
+
+/** The version of each object as it was read last, by its address. */
+const VERSIONS = new Map<string, string>();
+const VERSIONS_MAX = 1_000;
+
+/** The version of the object that an operation has read last. */
+export function versionOf<Key extends OperationKey>(key: Key, input: InputOf<Key>): string | undefined {
+  return VERSIONS.get(addressOf(key, input as LooseInput));
+}
+
+function keepVersion(address: string, version: string | null): void {
+  if (version === null) return;
+  if (VERSIONS.size >= VERSIONS_MAX) VERSIONS.clear();
+  VERSIONS.set(address, version);
 }
 
 /** The answer of an operation, with every number as `Exact`. Throws an `ApiError` for a refusal. */
@@ -58,6 +76,7 @@ export async function call<Key extends OperationKey>(
 ): Promise<AnswerOf<Key>> {
   const response = await send(key, input as LooseInput, signal);
   const text = await response.text();
+  keepVersion(addressOf(key, input as LooseInput), response.headers.get('etag'));
   return (text === '' ? undefined : parseExact(text)) as AnswerOf<Key>;
 }
 
@@ -95,18 +114,19 @@ export async function callFile<Key extends OperationKey>(
 
 async function send(
   key: OperationKey,
-  { params = {}, query = {}, body }: LooseInput,
+  input: LooseInput,
   signal: AbortSignal | undefined,
   accept = 'application/json',
 ): Promise<Response> {
-  const [method = 'GET', path = '/'] = key.split(' ');
-  const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
-  const response = await fetch(url + queryText(query), {
+  const { body, ifMatch } = input;
+  const [method = 'GET'] = key.split(' ');
+  const response = await fetch(addressOf(key, input), {
     method,
     headers: {
       accept,
       ...(authorization === null ? {} : { authorization }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     },
     ...(body === undefined ? {} : { body: writeExact(body) }),
     ...(signal === undefined ? {} : { signal }),
@@ -117,6 +137,12 @@ async function send(
   });
   if (!response.ok) throw await refusalOf(response);
   return response;
+}
+
+function addressOf(key: OperationKey, { params = {}, query = {} }: LooseInput): string {
+  const [, path = '/'] = key.split(' ');
+  const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
+  return url + queryText(query);
 }
 
 async function refusalOf(response: Response): Promise<ApiError> {

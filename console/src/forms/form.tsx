@@ -37,6 +37,8 @@ export interface FormProps<Key extends ChangeKey> {
   readonly action: string;
   /** Values that are known already, and ids for the paths of the operations. */
   readonly known?: Values;
+  /** The version of the object that the first request changes. */
+  readonly version?: string | undefined;
   done(answer: AnswerOf<Key>): void;
 }
 
@@ -131,15 +133,16 @@ function ReadyForm<Key extends ChangeKey>(props: Ready<Key>) {
 
 /** Sends the requests of a form. An answer is kept: if a later request is refused, it is not asked for again. */
 function useSend<Key extends ChangeKey>(
-  { operation, fields, next, reference, known = {} }: Ready<Key>,
+  { operation, fields, next, reference, known = {}, version }: Ready<Key>,
   unit: CreditType,
 ): (values: Values) => Promise<AnswerOf<Key>> {
   const create = useChange(operation);
   const createNext = useChange(next?.operation ?? operation);
   const createProduct = useChange(PRODUCT);
-  const input = (key: ChangeKey, body: unknown) =>
-    (key.includes('{') ? { params: known, body } : { body }) as unknown;
+  const input = (key: ChangeKey, body: unknown) => (key.includes('{') ? { params: known, body } : { body });
   const answered = useRef<AnswerOf<Key> | null>(null);
+  // As of the time at which the form was opened: others may have changed the object since.
+  const [ifMatch] = useState(version);
   return async (values) => {
     const all = [...fields, ...(next?.fields ?? [])];
     const products = await chargedProducts(namesOf(all, values), async (product) => {
@@ -148,11 +151,12 @@ function useSend<Key extends ChangeKey>(
     });
     const sent = (key: ChangeKey) => ({ schema: bodySchema(reference, key), unit, products });
     const body = bodyOf(fields, values, sent(operation));
-    const answer = answered.current ?? (await create.mutateAsync(input(operation, body) as InputOf<Key>));
+    const first = { ...input(operation, body), ifMatch } as unknown as InputOf<Key>;
+    const answer = answered.current ?? (await create.mutateAsync(first));
     answered.current = answer;
     if (next?.isWanted(values) === true) {
       const further = bodyOf(next.fields, { ...values, ...next.known(answer) }, sent(next.operation));
-      await createNext.mutateAsync(input(next.operation, further) as InputOf<ChangeKey>);
+      await createNext.mutateAsync(input(next.operation, further) as unknown as InputOf<ChangeKey>);
     }
     return answer;
   };

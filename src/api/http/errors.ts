@@ -27,6 +27,10 @@ export const errorBody = z
     conflicting_id: z.string().optional().meta({
       description: 'With 409: the object that already has this key, name or value.',
     }),
+    version: z.string().optional().meta({ description: 'With 412: the present `ETag` of the object.' }),
+    changed: z.array(z.string()).optional().meta({
+      description: 'With 412: the members of the object that differ from the version of `If-Match`.',
+    }),
     conflicting_value: z.string().optional().meta({ description: 'With 409 of alerts: the key.' }),
   })
   .meta({ id: 'Error' });
@@ -41,6 +45,7 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     not_found: [404, {}],
     // Without this header the official client retries a conflict twice.
     conflict: [409, { 'x-should-retry': 'false' }],
+    changed: [412, {}],
     running: [409, RETRY_LATER],
     too_large: [413, {}],
     unsupported: [415, {}],

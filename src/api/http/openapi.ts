@@ -17,6 +17,7 @@ import { type RouteDefinition, takesIdempotencyKey } from './route.ts';
 import { exampleOf } from './schema-example.ts';
 import { TAGS } from './tags.ts';
 import { withUnits } from './units.ts';
+import { takesVersion } from './versions.ts';
 
 interface Parameter {
   readonly name: string;
@@ -135,6 +136,7 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
       ...parametersOf(definition.params, 'path', components, { ...PATH_EXAMPLES, ...example?.params }),
       ...parametersOf(definition.query, 'query', components, example?.query ?? {}),
       ...(takesIdempotencyKey(definition) ? [IDEMPOTENCY_KEY] : []),
+      ...(takesVersion(operationId) ? [IF_MATCH] : []),
     ],
     ...(body === undefined
       ? {}
@@ -161,6 +163,15 @@ const IDEMPOTENCY_KEY: Parameter = {
   description:
     'Makes the request safe to retry: for 24 hours the same key and body return the first answer, and the operation runs only once.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const IF_MATCH: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of the object as it was read. If the object has another version now, the answer is 412 and nothing changes.',
+  schema: { type: 'string', minLength: 1, maxLength: 4_000 },
 };
 
 const CSV_OFFERED = 'With `Accept: text/csv` the answer is a CSV file of all rows, without paging.';
@@ -204,6 +215,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The caller lacks the permission of this operation, which the message names.',
   404: 'The object does not exist.',
   409: 'The request conflicts with existing data, such as a uniqueness key that was used before.',
+  412: 'The object has another version than `If-Match` names.',
   413: 'The request body is too large.',
   415: 'The format of the body is not supported; see Content-Type and Content-Encoding.',
   429: 'Too many requests or too much data at once; retry after the seconds in Retry-After.',
@@ -221,6 +233,7 @@ export function errorStatusesOf(definition: RouteDefinition): number[] {
   if (definition.query !== undefined) statuses.add(400);
   // A malformed key, and the key of another request or of a running one.
   if (takesIdempotencyKey(definition)) for (const status of [400, 409]) statuses.add(status);
+  if (takesVersion(definition.operationId)) statuses.add(412);
   if (definition.body !== undefined) for (const status of [400, 413]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -121,6 +121,14 @@ export interface RouteDefinition extends RouteFacts {
   /** The schema of the 200 answer, or `empty` for an answer without a body. */
   readonly response: z.ZodType | 'empty';
   run(input: UncheckedInput): Promise<unknown>;
+  /**
+   * Answers another operation of the same request. `sent`: path parameters and members of the body together. Null: a
+   * path parameter is invalid.
+   */
+  ask?(
+    sent: Readonly<Record<string, unknown>>,
+    input: Pick<UncheckedInput, 'actor' | 'context'>,
+  ): Promise<unknown>;
   /** Set for routes that also answer as CSV. */
   readonly csv?: CsvForm;
   /** Set for routes that also answer as a Parquet file. */
@@ -213,6 +221,12 @@ export function route<
       if (checked.warnings.length === 0) return result;
       onIgnored?.(checked.warnings.map(({ field }) => field));
       return isStrict && response !== 'empty' ? withMoreWarnings(Object(result), checked.warnings) : result;
+    },
+    async ask(sent, { actor, context }) {
+      const path = params?.safeParse(sent);
+      if (path?.success === false) return null;
+      const given = { params: parsedBy<Params>(path?.data), query: parsedBy<Query>(query?.parse({})) };
+      return handler({ ...given, body: parsedBy<Body>(await readBody(sent)), actor, context });
     },
     ...(csv === undefined ? {} : { csv: { columns: csv.columns, run: (input) => runCsv(csv, input) } }),
   };

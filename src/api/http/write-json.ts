@@ -3,6 +3,7 @@
  * megabytes would be joined and encoded in one go.
  */
 
+import type { Hash } from 'node:crypto';
 import { eachJsonPart, isLongJson, type JsonForm } from '../../core/json-in-parts.ts';
 import { countMemory } from '../../runtime/answer-memory.ts';
 import { JsonList, stringifyJson } from '../base/json.ts';
@@ -27,4 +28,10 @@ export async function writeJson(value: unknown): Promise<string | Buffer<ArrayBu
   };
   await eachJsonPart(value, take, ANSWER);
   return Buffer.concat(encoded);
+}
+
+/** Adds the text of `writeJson` to a digest, in the same parts, without keeping it. */
+export async function digestJson(value: unknown, hash: Hash): Promise<void> {
+  if (isLongJson(value, ANSWER)) await eachJsonPart(value, (part) => void hash.update(part), ANSWER);
+  else hash.update(stringifyJson(value));
 }

@@ -1,6 +1,7 @@
 /** The routes of the API, except ingest and those of the service itself. */
 
 import type { RouteDefinition } from '../../api/http/route.ts';
+import { withVersions } from '../../api/http/versions.ts';
 import { alertRoutes } from '../../api/routes/alerts/routes.ts';
 import { auditLogRoute } from '../../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../../api/routes/balances/routes.ts';
@@ -63,6 +64,7 @@ import { tokenRoutes } from '../../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../../api/routes/webhooks/routes.ts';
 import { contextInLane } from '../../billing/billing-context.ts';
+import { lockObject } from '../../store/base/object-locks.ts';
 
 export function applicationRoutes(context: CatalogueRouteContext): RouteDefinition[] {
   return [
@@ -113,7 +115,7 @@ export function applicationRoutes(context: CatalogueRouteContext): RouteDefiniti
 
 /** Including those of the running process: tokens, sessions, webhooks, the sandbox clock. */
 export function everyRoute(context: RouteContext): RouteDefinition[] {
-  return [
+  const routes = [
     ...applicationRoutes(context),
     ...holdRoutes(context),
     ...consoleSessionRoutes(context),
@@ -134,4 +136,5 @@ export function everyRoute(context: RouteContext): RouteDefinition[] {
     reconcileProvidersRoute(context),
     ...(context.sandbox === null ? [] : sandboxRoutes(context.clock, context.sandbox)),
   ];
+  return withVersions(routes, (kind, id) => lockObject(context.db, kind, id));
 }

@@ -15,4 +15,4 @@ export const LOCKS = {
 } as const;
 
 /** The first numbers of locks with two numbers; the second one identifies the locked object. */
-export const LOCK_FAMILIES = { balances: 711_003, alertStates: 711_007 } as const;
+export const LOCK_FAMILIES = { balances: 711_003, alertStates: 711_007, versions: 711_011 } as const;

@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { versionOf } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import type { ChangeKey } from '../../api/resources.ts';
 import { Loaded } from '../../parts/states.tsx';
@@ -116,15 +117,15 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
 };
 
 function ChangeCustomer({ known }: { readonly known: Known }) {
-  const query = useApi('GET /v1/customers/{customer_id}', {
-    params: { customer_id: known.customer_id ?? '' },
-  });
+  const read = { params: { customer_id: known.customer_id ?? '' } };
+  const query = useApi('GET /v1/customers/{customer_id}', read);
   return (
     <Loaded query={query} what="the customer">
       {({ data: { name, ingest_aliases } }) => (
         <FormPage
           {...{ form: CHANGED_CUSTOMER, known }}
           start={{ name, ingest_aliases: ingest_aliases.join('\n') }}
+          version={versionOf('GET /v1/customers/{customer_id}', read)}
           leave={(navigate) => toCustomer(navigate, known.customer_id, 'overview')}
         />
       )}

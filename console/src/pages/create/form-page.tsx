@@ -17,6 +17,8 @@ export interface FormPageProps<Key extends ChangeKey> {
   readonly known: Known;
   /** The values of the object that is changed. */
   readonly start?: Values;
+  /** The version of that object. */
+  readonly version?: string | undefined;
   /** Where the page goes with the answer. */
   leave?(navigate: ReturnType<typeof useNavigate>, answer: AnswerOf<Key>): void;
   /** The content that is shown once instead. */
@@ -43,6 +45,7 @@ export function FormPage<Key extends ChangeKey>(props: FormPageProps<Key>) {
             {...(next === undefined ? {} : { next })}
             action={form.action ?? title}
             known={{ ...props.start, ...(known as Values) }}
+            version={props.version}
             done={done}
           />
         ) : (
