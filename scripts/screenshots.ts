@@ -129,6 +129,7 @@ async function pagesOf(service: Service): Promise<Shown[]> {
     ...views.map((view) => ({ name: `customer-${view}`, path: `/customers/${customer}?view=${view}` })),
     { name: 'customer-seats', path: `/customers/${seated}?view=seats` },
     { name: 'invoice', path: `/invoices/${customer}/${issued}` },
+    { name: 'invoice-credit', path: `/invoices/${customer}/${issued}/credit` },
     { name: 'invoice-time', path: `/invoices/${other}/${draft}?view=time` },
     { name: 'invoice-property', path: `/invoices/${other}/${draft}?view=property&property=user_id` },
     { name: 'invoice-change', path: `/invoices/${other}/${draft}?view=change` },

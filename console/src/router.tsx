@@ -55,8 +55,15 @@ const customer = createRoute({
 const invoice = createRoute({
   getParentRoute: () => root,
   path: '/invoices/$customerId/$invoiceId',
-  validateSearch: texts('view', 'window', 'property', 'line'),
+  validateSearch: texts('view', 'window', 'property', 'line', 'note'),
   component: lazyRouteComponent(() => import('./pages/invoice/invoice.tsx'), 'InvoicePage'),
+});
+
+const creditInvoice = createRoute({
+  getParentRoute: () => root,
+  path: '/invoices/$customerId/$invoiceId/credit',
+  validateSearch: texts(),
+  component: lazyRouteComponent(() => import('./pages/invoice/credit.tsx'), 'CreditInvoice'),
 });
 
 const monthEnd = createRoute({
@@ -119,6 +126,7 @@ export const router = createRouter({
     customers,
     customer,
     invoice,
+    creditInvoice,
     monthEnd,
     metrics,
     ask,

@@ -66,6 +66,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
       customer,
       ...views.map((view) => `${customer}?view=${view}`),
       invoice,
+      `${invoice}/credit`,
       `${invoice}?view=time`,
       `${invoice}?view=property&property=user_id`,
       `/console/invoices/${shown.customer}/${shown.draft}?view=change`,

@@ -77,7 +77,7 @@ async function usageInvoices(count: number): Promise<void> {
     billed.push({ customerId, invoiceId: answer.text('data[0].id') });
   }
 }
-await usageInvoices(7);
+await usageInvoices(8);
 
 function nextBilled(): Billed {
   const one = billed.shift();
@@ -355,4 +355,32 @@ describe('with a billing provider', () => {
     expect(credited.digits('data.credit_balance_amount')).toBe('100');
     expect(await ledger(own.customerId)).toEqual([`Credit note ${credited.text('data.number')} 100`]);
   });
+});
+
+test('the creditable lines of an invoice have what standing notes leave of them, and a note of all of it leaves nothing', async () => {
+  const own = nextBilled();
+  const path = `/v1/customers/${own.customerId}/invoices/${own.invoiceId}/creditable`;
+  const open = async () => {
+    const answer = await api.get(path);
+    const found = answer.list('data.lines') as { name: string; line_item_id: string; left_amount: number }[];
+    const left = found.map(({ name, left_amount }) => `${name} ${left_amount}`);
+    return { found, left, money: answer.digits('data.left_amount') };
+  };
+  expect(await open()).toMatchObject({ left: ['Tokens 100', 'Tokens 20', 'Requests 6'], money: '26' });
+  const first = await createdId(api, CREATE, note(own.invoiceId, { lines: [requests(2), tokens(30)] }));
+  const after = await open();
+  expect(after).toMatchObject({ left: ['Tokens 90', 'Tokens 0', 'Requests 4'], money: '4' });
+  const rest = after.found
+    .filter(({ left_amount }) => left_amount > 0)
+    .map(({ line_item_id, left_amount: amount }) => ({ line_item_id, amount }));
+  const second = await createdId(api, CREATE, note(own.invoiceId, { lines: rest }));
+  expect(await open()).toMatchObject({ left: ['Tokens 0', 'Tokens 0', 'Requests 0'], money: '0' });
+  for (const id of [first, second]) await api.post('/v1/invoices/creditNotes/void', { id });
+  expect((await open()).money).toBe('26');
+
+  const other = await api.send('GET', path.replace(own.customerId, scenario.customerId));
+  expect(other.status).toBe(404);
+  await api.post('/v1/invoices/void', { id: own.invoiceId });
+  const voided = await api.send('GET', path);
+  expect(`${voided.status} ${voided.text('message')}`).toMatch(/^400 .*only a FINALIZED invoice/);
 });

@@ -204,7 +204,7 @@ async function creditedIds(api: ApiClient, customer: string, { fee }: TermsCatal
     ...{ invoice_id: externalInvoice, reason: 'other', settlement: 'offset_unpaid' },
     lines: [{ product_id: fee, amount: 1 }],
   });
-  return { externalInvoice, creditNote, chargedProduct: fee };
+  return { externalCustomer: customer, externalInvoice, creditNote, chargedProduct: fee };
 }
 
 async function paidAndVoided(api: ApiClient, customer: string): Promise<string> {

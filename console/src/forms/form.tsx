@@ -7,10 +7,11 @@ import { type AnswerOf, ApiError, callAll, type InputOf } from '../api/client.ts
 import { useChange } from '../api/queries.ts';
 import type { ChangeKey } from '../api/resources.ts';
 import type { CreditType } from '../format/money.ts';
-import { Failure, Loaded, Note } from '../parts/states.tsx';
+import { Failure, Loaded } from '../parts/states.tsx';
 import { useSession, useWriteRefusal } from '../session/session.ts';
 import { bodyOf } from './body.ts';
-import { draftOf, keepDraft } from './drafts.ts';
+import { DraftNote } from './draft-note.tsx';
+import { keepDraft } from './drafts.ts';
 import {
   entriesOf,
   type FormField,
@@ -26,6 +27,7 @@ import styles from './form.module.css';
 import { useReference, useUnit } from './options.ts';
 import { problemsOf } from './problems.ts';
 import { bodySchema, type Reference } from './schema.ts';
+import { useDraft } from './use-draft.ts';
 
 export interface FormProps<Key extends ChangeKey> {
   readonly operation: Key;
@@ -49,25 +51,6 @@ export function Form<Key extends ChangeKey>(props: FormProps<Key>) {
       {(read) => <ReadyForm {...props} reference={read} />}
     </Loaded>
   );
-}
-
-/** The values of the form and its draft. */
-function useDraft(name: string, start: Values) {
-  const [kept] = useState(() => draftOf(name));
-  const [values, setValues] = useState<Values>(() => ({ ...start, ...kept }));
-  const [isKept, setKept] = useState(kept !== null);
-  const change = (next: (before: Values) => Values) =>
-    setValues((before) => {
-      const after = next(before);
-      keepDraft(name, after);
-      return after;
-    });
-  const discard = () => {
-    keepDraft(name, null);
-    setValues(start);
-    setKept(false);
-  };
-  return { values, isKept, change, discard };
 }
 
 type Ready<Key extends ChangeKey> = FormProps<Key> & { readonly reference: Reference };
@@ -101,14 +84,7 @@ function ReadyForm<Key extends ChangeKey>(props: Ready<Key>) {
   const set = (at: string, value: Value) => change((before) => ({ ...before, [at]: value }));
   return (
     <form ref={place} className={styles.form} onSubmit={(event) => void submit(event)} noValidate>
-      {draft.isKept ? (
-        <Note>
-          This is a draft of before.{' '}
-          <button type="button" data-kind="plain" onClick={draft.discard}>
-            Discard it
-          </button>
-        </Note>
-      ) : null}
+      <DraftNote {...draft} />
       <Fields {...shared} {...{ fields, set }} schema={bodySchema(reference, operation)} />
       {next === undefined ? null : (
         <Fields
@@ -162,14 +138,14 @@ function useSend<Key extends ChangeKey>(
   };
 }
 
-function problemsIn(error: unknown, fields: readonly FormField[], values: Values) {
+export function problemsIn(error: unknown, fields: readonly FormField[], values: Values) {
   if (error instanceof ApiError && error.status === 400) return problemsOf(error.message, fields, values);
   const rest = error === undefined ? [] : [error instanceof Error ? error.message : String(error)];
   return { byField: new Map<string, string>(), rest };
 }
 
 /** After a refusal the first field that it names has the focus. */
-function useFocusOnProblem(error: unknown) {
+export function useFocusOnProblem(error: unknown) {
   const place = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error !== undefined) place.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();

@@ -108,7 +108,7 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
     ...['sumIssuedInvoices', 'readAgeing'],
     ...['listCosts', 'listRevenue', 'listLateUsage', 'readMonthEnd', 'listSpendBreakdowns', 'getInvoicePdf'],
     ...['explainInvoice', 'readInvoiceChange', 'reconcileInvoices', 'getEmbeddableDashboardUrl'],
-    ...['listCreditNotes', 'getCreditNote', 'previewCreditNote'],
+    ...['listCreditNotes', 'getCreditNote', 'previewCreditNote', 'readCreditable'],
   ],
   'invoices:write': [
     ...[

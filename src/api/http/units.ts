@@ -56,6 +56,7 @@ const UNITS: Readonly<Record<string, string>> = {
   invoiced_sub_total: MONEY,
   amount_paid: MONEY,
   invoiced_total: MONEY,
+  left_amount: MONEY,
   list_price: PRICED,
   margin: USD_CENTS,
   markup: PER_HUNDRED,

@@ -23,6 +23,7 @@ import { holdRoutes } from '../../api/routes/holds/routes.ts';
 import { invoiceChangeRoute } from '../../api/routes/invoices/change-route.ts';
 import { costsRoute } from '../../api/routes/invoices/costs-route.ts';
 import { creditNoteRoutes } from '../../api/routes/invoices/credit-note-routes.ts';
+import { creditableRoute } from '../../api/routes/invoices/creditable-route.ts';
 import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../../api/routes/invoices/issued-routes.ts';
@@ -106,6 +107,7 @@ export function applicationRoutes(context: CatalogueRouteContext): RouteDefiniti
     previewChangeRoute(context),
     explainRoute(context),
     invoiceChangeRoute(context),
+    creditableRoute(context),
     reconcileRoute(contextInLane(context, 'finalization')),
     ...customFieldRoutes(context),
     ...alertRoutes(context),

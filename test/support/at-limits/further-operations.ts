@@ -63,6 +63,11 @@ const OF_ISSUED: readonly OperationAtLimit[] = [
     call: ({ get }, { issued }) => get(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/change`),
   },
   {
+    operation: 'readCreditable',
+    at: 'lines of an issued invoice',
+    call: ({ get }, { issued }) => get(`${invoicesOf(issued.customer_id)}/${issued.invoice_id}/creditable`),
+  },
+  {
     operation: 'explainInvoice',
     at: 'lines of an issued invoice, a page of 100',
     call: ({ get }, { issued }) =>

@@ -8,15 +8,22 @@ import { problemsOf } from '../../../console/src/forms/problems.ts';
 import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
 import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
 import * as TERMS from '../../../console/src/pages/create/terms.ts';
+import { bodyFields, WAYS } from '../../../console/src/pages/invoice/credit-values.ts';
 import { everyRouteOfApp } from '../../../scripts/reference/every-route.ts';
 import { openApiDocument } from '../../../src/api/http/openapi.ts';
 
 const reference = JSON.parse(JSON.stringify(openApiDocument(everyRouteOfApp(), '0'))) as Reference;
 const { form: _make, ...specs } = { ...OBJECTS, ...TERMS };
-const forms = Object.values(specs).flatMap(({ title, operation, fields, next }) => [
-  { name: title, operation, fields },
-  ...(next === undefined ? [] : [{ name: `${title}, then ${next.operation}`, ...next }]),
-]);
+const forms = [
+  ...Object.values(specs).flatMap(({ title, operation, fields, next }) => [
+    { name: title, operation, fields },
+    ...(next === undefined ? [] : [{ name: `${title}, then ${next.operation}`, ...next }]),
+  ]),
+  ...WAYS.map(([way, title]) => ({
+    ...{ name: `Credit…, ${title}`, operation: 'POST /v1/invoices/creditNotes/create' },
+    fields: bodyFields(way),
+  })),
+];
 
 /** The fields that the API has, by place; throws for a field that it has not. */
 function placesOf(schema: FieldSchema, fields: readonly FormField[]): string[] {

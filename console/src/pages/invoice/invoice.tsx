@@ -16,6 +16,7 @@ import { useSession, useWriteRefusal } from '../../session/session.ts';
 import { ByProperty } from './by-property.tsx';
 import { ChangeView } from './change-table.tsx';
 import { CollectAgain } from './collect-again.tsx';
+import { CreditNotes } from './credit-notes.tsx';
 import styles from './invoice.module.css';
 import type { Invoice } from './line.ts';
 import { Lines } from './lines.tsx';
@@ -60,6 +61,7 @@ function ShownInvoice({ invoice }: { readonly invoice: Invoice }) {
       <InvoiceFacts invoice={invoice} />
       <Warnings invoice={invoice} />
       <LateUsage invoice={invoice} />
+      <CreditNotes invoice={invoice} />
       <Tabs label="Views of the invoice" views={VIEWS} current={view} />
       <Section title={VIEWS.find(([each]) => each === view)?.[1] ?? 'Lines'}>
         {view === 'time' ? (
@@ -102,7 +104,8 @@ function About({ invoice }: { readonly invoice: Invoice }) {
 }
 
 function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
-  const { total, payable_amount, credit_type, issued_at, due_at, status, previous_invoice } = invoice;
+  const { total, payable_amount, credited, credit_type, issued_at, due_at, status, previous_invoice } =
+    invoice;
   const { now } = useSession();
   const isRunning = invoice.end_timestamp !== undefined && now < invoice.end_timestamp;
   const change = previous_invoice === undefined ? null : growthText(total, previous_invoice.total);
@@ -123,7 +126,16 @@ function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
       >
         <Money amount={total} unit={credit_type} />
       </Fact>
-      <Fact label="To pay">
+      <Fact
+        label="To pay"
+        note={
+          credited === undefined ? undefined : (
+            <>
+              <Money amount={credited} unit={credit_type} /> credited
+            </>
+          )
+        }
+      >
         <Money amount={payable_amount} unit={credit_type} />
       </Fact>
       <Fact label={status === 'DRAFT' ? 'Expected' : 'Issued'}>
@@ -233,7 +245,18 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
       >
         PDF
       </Download>
-      {status === 'FINALIZED' ? <VoidInvoice invoice={invoice} /> : null}
+      {status === 'FINALIZED' ? (
+        <>
+          <Link
+            className="button"
+            to="/invoices/$customerId/$invoiceId/credit"
+            params={{ customerId: customer_id, invoiceId: id }}
+          >
+            Credit…
+          </Link>
+          <VoidInvoice invoice={invoice} />
+        </>
+      ) : null}
       {status === 'VOID' ? <Regenerate invoice={invoice} /> : null}
       {invoice.external_invoice?.refund_due === true ? <ReportRefund invoice={invoice} /> : null}
     </>

@@ -1,15 +1,15 @@
 /** The lines of an invoice, grouped as on its PDF: by product in each unit, with sums. */
 import { Link } from '@tanstack/react-router';
 import Big from 'big.js';
-import { type Exact, sum } from '../../api/exact.ts';
-import { lineAmountText, quantityText } from '../../format/money.ts';
+import { sum } from '../../api/exact.ts';
+import { lineAmountText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
 import { balanceName, countsInTotal, isApplied, isRounded } from '../../parts/billed-lines.ts';
 import { DocumentQuantity, LineAmount, Price } from '../../parts/figures.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ExplainedLine } from './explained-line.tsx';
 import styles from './invoice.module.css';
-import type { Invoice, Line } from './line.ts';
+import { detailsOf, type Invoice, type Line } from './line.ts';
 
 type Row =
   | {
@@ -147,15 +147,15 @@ function groupName({ name }: Line): string {
 }
 
 function LineName({ line, invoice }: { readonly line: Line; readonly invoice: Invoice }) {
-  const groups = Object.entries({ ...line.pricing_group_values, ...line.presentation_group_values });
+  const hasGroups =
+    Object.keys({ ...line.pricing_group_values, ...line.presentation_group_values }).length > 0;
   const isPaid =
     line.type === 'usage' && line.commit_id !== undefined && line.commit_type !== 'PostpaidCommit';
   // The group values of usage are its name: the heading above is the product.
-  const isNamed = isApplied(line) || groups.length === 0;
+  const isNamed = isApplied(line) || !hasGroups;
   const details = [
     ...(isNamed ? [nameOf(line)] : []),
-    ...groups.map(([key, value]) => `${key} ${value}`),
-    ...(line.tier === undefined ? [] : [tierText(line.tier)]),
+    ...detailsOf(line),
     ...(isPaid ? ['paid from a balance'] : []),
     ...(line.is_prorated ? ['part of a period'] : []),
   ];
@@ -185,10 +185,6 @@ function nameOf(line: Line): string {
   if (countsInTotal(line)) return line.name;
   const total = new Big(line.total).abs();
   return `${balanceName(line)}: ${lineAmountText(total, total, line.credit_type)} counts towards it, not deducted`;
-}
-
-function tierText({ level, starting_at, size }: NonNullable<Line['tier']>): string {
-  return size === undefined ? `tier ${level}, above ${quantityText(starting_at as Exact)}` : `tier ${level}`;
 }
 
 function LineQuantity({ line: { quantity } }: { readonly line: Line }) {

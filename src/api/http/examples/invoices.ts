@@ -19,6 +19,7 @@ const creditNote = {
 };
 
 export const invoiceExamples: RequestExamples = {
+  readCreditable: { params: { customer_id: ids.externalCustomer, invoice_id: ids.externalInvoice } },
   previewCreditNote: { body: creditNote },
   createCreditNote: { body: { ...creditNote, uniqueness_key: 'ticket-4711' } },
   voidCreditNote: { body: { id: ids.creditNote } },

@@ -6,7 +6,12 @@ import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { payableAmount } from '../../../rating/invoices/payable.ts';
 import type { Transaction } from '../../../store/base/database.ts';
 import { standingConsolidations } from '../../../store/invoices/invoice-constituents.ts';
-import { type IssuedHead, type IssuedInvoice, lockInvoice } from '../../../store/invoices/invoices.ts';
+import {
+  findInvoiceHead,
+  type IssuedHead,
+  type IssuedInvoice,
+  lockInvoice,
+} from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 
 const PATH = ['invoiceId'];
@@ -20,7 +25,15 @@ export function notFinalized(id: string, state: InvoiceStatus) {
  * (`invalid`) a voided, consolidated or imported one, and one without a positive amount to pay.
  */
 export async function lockCreditable(tx: Transaction, id: string): Promise<IssuedInvoice> {
-  const head = await lockInvoice(tx, id);
+  return creditable(tx, id, await lockInvoice(tx, id));
+}
+
+/** Like `lockCreditable`, for a read that locks nothing. */
+export async function findCreditable(tx: Transaction, id: string): Promise<IssuedInvoice> {
+  return creditable(tx, id, await findInvoiceHead(tx, id));
+}
+
+async function creditable(tx: Transaction, id: string, head: IssuedHead | null): Promise<IssuedInvoice> {
   assert(head !== null, 'issued invoices are not deleted');
   const problem = problemOf(head);
   if (problem !== null) throw problem;
