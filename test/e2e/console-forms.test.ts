@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DESKTOP, isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
-import { openConsole, settle } from '../support/console-page.ts';
+import { cellsOf, openConsole, settle } from '../support/console-page.ts';
 import { type Keyboard, keyboardOf } from '../support/keyboard.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -16,7 +16,8 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startTestService({ sandboxNow: NOW }), launchBrowser()]);
-    const context = await browser.newContext(DESKTOP);
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const context = await browser.newContext({ ...DESKTOP, permissions });
     page = await context.newPage();
     keys = keyboardOf(page);
     await page.goto(`${service.url}/console`);
@@ -32,6 +33,14 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
   const press: Keyboard['press'] = (control) => keys.press(control);
   const write: Keyboard['write'] = (label, text) => keys.write(label, text);
   const choose: Keyboard['choose'] = (label, text) => keys.choose(label, text);
+  const addedLines = () =>
+    cellsOf(page, 'Lines that differ: Invoice of 2026-11-26').then((rows) =>
+      rows.length > 0 ? rows : cellsOf(page, 'Lines that differ: Draft, 1 Nov – 30 Nov 2026'),
+    );
+  const productNames = async () => {
+    const products = await service.api.post('/v1/contract-pricing/products/list', {});
+    return products.list('data').map((_, at) => products.text(`data[${at}].current.name`));
+  };
   const pageNamed = (name: string) =>
     page.getByRole('navigation', { name: 'Pages of the console' }).getByRole('link', { name });
   const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
@@ -113,16 +122,30 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
   it('a charge and a credit are added to a customer with two fields and a date', async () => {
     await press(pageNamed('Customers'));
     await press(link('Aurora Robotics'));
-    await press(link('Add charge'));
-    await write('For', 'Onboarding');
-    await write('Amount (USD)', '1,500.50');
-    await press(button('Add charge'));
-    await heading('Aurora Robotics');
     await press(link('Add credit'));
     await write('For', 'Goodwill');
     await write('Amount (USD)', '100');
     await press(button('Add credit'));
     await page.getByRole('region', { name: 'Balances' }).getByText('$100.00').first().waitFor();
+    await press(pageNamed('Customers'));
+    await press(link('Aurora Robotics'));
+    await press(link('Add charge'));
+    await write('For', 'Onboarding');
+    await write('Amount (USD)', '1,500.50');
+    // Nothing is created by a preview: another product stands in for the new one.
+    await press(button('Show what it costs'));
+    await page.getByRole('region', { name: 'What it costs' }).getByText('against').first().waitFor();
+    expect(await addedLines()).toEqual([['Onboarding', '$0.00', '$1,500.50', '+$1,500.50']]);
+    expect(await productNames()).not.toContain('Onboarding');
+    expect(await seriousFaults(page)).toEqual([]);
+    await press(button('Copy as curl'));
+    await button('Copied').waitFor();
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(copied).toContain(`'${service.url}/v2/contracts/edit'`);
+    expect(copied).toContain('"amount": 150050');
+    expect(copied).not.toContain(service.token);
+    await press(button('Add charge'));
+    await heading('Aurora Robotics');
     await press(page.getByRole('link', { name: 'Invoices', exact: true }));
     await page.getByText('$1,500.50').first().waitFor();
     expect(await seriousFaults(page)).toEqual([]);
@@ -144,6 +167,8 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
     await press(button('Add a commit'));
     await write('For', 'Annual commitment');
     await write('Amount (USD)', '12000');
+    await press(button('Show what it costs'));
+    await page.getByRole('region', { name: 'What it costs' }).getByText('−$200.00').first().waitFor();
     await press(button('Save'));
     await page.getByText('to be paid within 30 days').waitFor();
     await page.getByText('$12,000.00').first().waitFor();

@@ -81,6 +81,7 @@ describe('an edit', () => {
     const answer = await preview({ edit: edit(halfPrice()), include_invoices: true });
     expect(totals(answer)).toEqual(['7', '4.5', '-2.5']);
     expect(answer.at('data[0].differences[0].difference')).toBe(-2.5);
+    expect([answer.at('data[0].invoices[0].current_invoice')]).toEqual(before);
     expect(await drafts()).toEqual(before);
     const history = await service.api.post('/v2/contracts/getEditHistory', edit({}));
     expect(history.list('data')).toEqual([]);

@@ -26,9 +26,9 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The text of a body. Create its numbers with `numberOf`. */
-export function writeExact(body: unknown): string {
-  return stringify(body) ?? '';
+/** The text of a body, for people with spaces. Create its numbers with `numberOf`. */
+export function writeExact(body: unknown, spaces?: number): string {
+  return stringify(body, undefined, spaces) ?? '';
 }
 
 /** A number for a body, with exactly these digits. Throws if the text is not a number. */

@@ -7,7 +7,7 @@ import { textsIn } from './body.ts';
 import { entriesOf, type FormField, shownFields, startOf, textOf, type Value, type Values } from './field.ts';
 import styles from './form.module.css';
 import { useOptions, useProducts } from './options.ts';
-import { entriesIn } from './paste.ts';
+import { entriesIn, rowsAt } from './paste.ts';
 import { type FieldSchema, schemaAt } from './schema.ts';
 
 interface FieldsProps {
@@ -253,26 +253,38 @@ function List(props: InputProps) {
   );
 }
 
-/** Entries from rows of a sheet: products by their names. */
-function Paste({ field, values, today, set, columns }: InputProps & { readonly columns: readonly string[] }) {
+/** Entries from rows of a sheet: products by their names. Rows that are not added stay, with the reason. */
+function Paste({
+  field,
+  values,
+  today,
+  unit,
+  set,
+  columns,
+}: InputProps & { readonly columns: readonly string[] }) {
   const { fields = [], at } = field;
   const { data = [] } = useProducts();
-  const [text, setText] = useState('');
   const [problems, setProblems] = useState<readonly string[]>([]);
+  const text = textOf(values, rowsAt(at));
+  const [isOpen, setOpen] = useState(text !== '');
   const take = () => {
-    const products = data.map(({ id, current: { name } }) => ({ id, name }));
-    const pasted = entriesIn(text, columns, fields, products, today);
+    const objects = data.map(({ id, current: { name } }) => ({ id, name }));
+    const pasted = entriesIn(text, { columns, fields, objects, today, unit });
     set(at, [...entriesOf(values, at), ...pasted.entries]);
+    set(rowsAt(at), pasted.unused);
     setProblems(pasted.problems);
-    setText('');
   };
   const names = columns.map((column) => fields.find((each) => each.at === column)?.label ?? column);
   return (
-    <details className={styles.paste}>
+    <details
+      className={styles.paste}
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>Paste from a sheet</summary>
       <label className={styles.field}>
         <span className={styles.hint}>Columns: {names.join(', ')}</span>
-        <textarea rows={4} value={text} onChange={({ target }) => setText(target.value)} />
+        <textarea rows={4} value={text} onChange={({ target }) => set(rowsAt(at), target.value)} />
       </label>
       <button type="button" disabled={text.trim() === ''} onClick={take}>
         Add these rows

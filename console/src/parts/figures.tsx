@@ -12,6 +12,7 @@ import {
   shortQuantityText,
 } from '../format/money.ts';
 import { agoText, dayText, timeText } from '../format/time.ts';
+import { useCopied } from './copy.ts';
 import styles from './figures.module.css';
 
 export function Money({ amount, unit }: { readonly amount: Exact | Big; readonly unit: CreditType }) {
@@ -102,34 +103,18 @@ export function CopyId(props: {
   readonly label?: string;
 }) {
   const { id, whole = false, label } = props;
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), 1_500);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
+  const { isCopied, copy } = useCopied();
   return (
     <button
       type="button"
       className={styles.id}
       title={`${id} – press to copy`}
       aria-label={isCopied ? `Copied ${id}` : `Copy ${id}`}
-      onClick={() => void copyText(id).then(() => setCopied(true))}
+      onClick={() => void copy(id)}
     >
       {isCopied ? 'copied' : (label ?? (whole || id.length <= 12 ? id : `${id.slice(0, 8)}…`))}
     </button>
   );
-}
-
-/** Browsers deny the clipboard to pages over plain HTTP; a selection is copied there. */
-async function copyText(text: string): Promise<void> {
-  if (window.isSecureContext) return await navigator.clipboard.writeText(text);
-  const field = document.createElement('textarea');
-  field.value = text;
-  document.body.append(field);
-  field.select();
-  document.execCommand('copy');
-  field.remove();
 }
 
 const TONES: Readonly<Record<string, string>> = {

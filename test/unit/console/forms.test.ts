@@ -1,9 +1,10 @@
 /** Forms of the console against the reference of the API: their fields, the bodies that they send, and refusals. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CURRENCIES } from '../../../console/src/format/currencies.ts';
 import { bodyOf } from '../../../console/src/forms/body.ts';
 import { type FormField, startOf, USD, type Values } from '../../../console/src/forms/field.ts';
-import { entriesIn } from '../../../console/src/forms/paste.ts';
+import { entriesIn, hasUnusedRows, rowsAt } from '../../../console/src/forms/paste.ts';
 import { problemsOf } from '../../../console/src/forms/problems.ts';
 import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
 import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
@@ -73,7 +74,7 @@ describe('forms of the console', () => {
   it('rows of a sheet become entries by the names of products, and each row that is left out is named', () => {
     const fields: readonly FormField[] = [
       { at: 'product_id', label: 'Product' },
-      { at: 'price', label: 'Price' },
+      { at: 'price', label: 'Price', kind: 'money' },
       { at: 'starting_at', label: 'From', start: (day) => day },
     ];
     const twice = [
@@ -82,15 +83,50 @@ describe('forms of the console', () => {
     ];
     const products = [{ id: 'id of seats', name: 'Seats' }, ...twice];
     const text = 'seats\t$1,200.50\n\nOther\t3\nSeats; 7\nTokens\t1\n';
-    const pasted = entriesIn(text, ['product_id', 'price'], fields, products, '2026-11-26');
+    const sheet = { columns: ['product_id', 'price'], fields, objects: products, today: '2026-11-26' };
     const entry = { product_id: 'id of seats', starting_at: '2026-11-26' };
-    expect(pasted).toEqual({
+    expect(entriesIn(text, { ...sheet, unit: USD })).toEqual({
       entries: [
         { ...entry, price: '1,200.50' },
         { ...entry, price: '7' },
       ],
       problems: ['No product is named Other', 'Several products are named Tokens'],
+      unused: 'Other\t3\nTokens\t1',
     });
+  });
+
+  it.each([
+    ['USD', '$3', '3'],
+    ['USD', 'USD 3', '3'],
+    ['USD', '3 USD', '3'],
+    ['USD', '€3', '€3'],
+    ['EUR', 'EUR 3', '3'],
+    ['EUR', '3 eur', '3'],
+    ['EUR', '$3', '$3'],
+  ])(
+    'a pasted amount in %s that reads %s becomes %s: with the sign of another currency it stays a text',
+    (code, cell, text) => {
+      const unit = {
+        id: Object.entries(CURRENCIES).find(([, [own]]) => own === code)?.[0] ?? '',
+        name: code,
+      };
+      const fields: readonly FormField[] = [
+        { at: 'product_id', label: 'Product' },
+        { at: 'price', label: 'Price', kind: 'money' },
+      ];
+      const columns = ['product_id', 'price'];
+      const sheet = { columns, fields, objects: [{ id: 'id', name: 'Seats' }], today: '2026-11-26', unit };
+      expect(entriesIn(`Seats\t${cell}`, sheet).entries).toEqual([{ product_id: 'id', price: text }]);
+    },
+  );
+
+  it('rows of a sheet that are pasted and not added are found wherever the list is', () => {
+    const rates: FormField = { at: 'rates', label: 'Prices', pasted: ['product_id'] };
+    const fields: readonly FormField[] = [rates, { at: 'cards', label: 'Cards', fields: [rates] }];
+    expect(hasUnusedRows(fields, { rates: [{}] })).toBe(false);
+    expect(hasUnusedRows(fields, { [rowsAt('rates')]: ' \n' })).toBe(false);
+    expect(hasUnusedRows(fields, { [rowsAt('rates')]: 'Seats\t3' })).toBe(true);
+    expect(hasUnusedRows(fields, { cards: [{}, { [rowsAt('rates')]: 'Seats\t3' }] })).toBe(true);
   });
 
   it('every problem that a refusal names is shown once: at its field, or below the form', () => {

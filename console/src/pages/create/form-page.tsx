@@ -43,6 +43,7 @@ export function FormPage<Key extends ChangeKey>(props: FormPageProps<Key>) {
             name={[title, ...Object.values(known)].join(' ')}
             fields={fields}
             {...(next === undefined ? {} : { next })}
+            showsCosts={form.showsCosts ?? false}
             action={form.action ?? title}
             known={{ ...props.start, ...(known as Values) }}
             version={props.version}

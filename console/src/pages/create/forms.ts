@@ -8,6 +8,8 @@ export interface FormSpec<Key extends ChangeKey> {
   readonly title: string;
   readonly fields: readonly FormField[];
   readonly next?: FormStep<Key>;
+  /** Whether its body is an edit of a contract, whose invoices can be previewed. */
+  readonly showsCosts?: boolean;
   /** The words of the button, if they are not the title. */
   readonly action?: string;
 }

@@ -164,19 +164,24 @@ export const CONTRACT = form('POST /v1/contracts/create', 'Create contract', [
   ...LISTS.map((list) => ({ ...list, kind: 'list' as const, isShown: hasNoPackage })),
 ]);
 
+/** A change of a contract, which can be previewed. */
+function edit(title: string, fields: readonly FormField[]): FormSpec<'POST /v2/contracts/edit'> {
+  return { ...form('POST /v2/contracts/edit', title, fields), showsCosts: true };
+}
+
 const ON_CUSTOMER: readonly FormField[] = [
   { at: 'customer_id', label: 'Customer', isHidden: true },
   { at: 'contract_id', label: 'Contract', kind: 'contract' },
 ];
 
-export const CHARGE = form('POST /v2/contracts/edit', 'Add charge', [
+export const CHARGE = edit('Add charge', [
   ...ON_CUSTOMER,
   { at: 'add_scheduled_charges[0].product_id', ...CHARGED },
   { at: 'add_scheduled_charges[0].schedule.credit_type_id', label: 'Currency', kind: 'unit', start: USD.id },
   ...billed('add_scheduled_charges[0].schedule.', 'Amount', 'Invoiced on'),
 ]);
 
-export const COMMITMENT = form('POST /v2/contracts/edit', 'Add commit', [
+export const COMMITMENT = edit('Add commit', [
   ...ON_CUSTOMER,
   { at: 'add_commits', label: 'Commit', kind: 'list', entry: 'commit', fields: COMMIT },
 ]);
@@ -205,7 +210,7 @@ export const PACKAGE = form('POST /v1/packages/create', 'Create package', [
 ]);
 
 export const CHANGED_CONTRACT = {
-  ...form('POST /v2/contracts/edit', 'Change contract', [
+  ...edit('Change contract', [
     { at: 'customer_id', label: 'Customer', isHidden: true },
     { at: 'contract_id', label: 'Contract', isHidden: true },
     { at: 'update_contract_name', label: 'New name', hint: KEPT },

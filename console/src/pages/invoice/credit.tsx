@@ -14,6 +14,7 @@ import { problemsIn, useFocusOnProblem } from '../../forms/form.tsx';
 import { useReference } from '../../forms/options.ts';
 import { bodySchema, type Reference } from '../../forms/schema.ts';
 import { useDraft } from '../../forms/use-draft.ts';
+import { useSaid } from '../../forms/use-said.ts';
 import { Money } from '../../parts/figures.tsx';
 import { Page, Section, Switch } from '../../parts/page.tsx';
 import { Failure, Loaded, Loading } from '../../parts/states.tsx';
@@ -82,11 +83,6 @@ function newKey(): string {
   return `console-${[...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-')}`;
 }
 
-type Asked =
-  | { readonly state: 'asking' | 'issuing'; readonly body: string }
-  | { readonly state: 'shown'; readonly body: string; readonly preview: Schemas['CreditNotePreview'] }
-  | { readonly state: 'refused'; readonly body: string; readonly error: unknown };
-
 /** The note as it is entered, and what the service says of it. A change of the form forgets what was said. */
 function useNote({ invoice, open, reference }: CreditProps) {
   const today = useSession().now.slice(0, 10);
@@ -96,23 +92,12 @@ function useNote({ invoice, open, reference }: CreditProps) {
   const values = noteValues(draft.values, { invoiceId: invoice.id, lines, key });
   const schema = bodySchema(reference, CREATE);
   const body = noteBody(values, schema, open.credit_type);
-  const text = writeExact(body);
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const said = asked?.body === text ? asked : null;
+  const { said, ask: askFor, refuse } = useSaid<Schemas['CreditNotePreview']>(writeExact(body));
   const error = said?.state === 'refused' ? said.error : undefined;
-  const ask = async () => {
-    setAsked({ state: 'asking', body: text });
-    try {
-      const { data } = await call(PREVIEW, { body: body as BodyOf<typeof PREVIEW> });
-      setAsked({ state: 'shown', body: text, preview: data });
-    } catch (failure) {
-      setAsked({ state: 'refused', body: text, error: failure });
-    }
-  };
-  const refused = (failure: unknown) => setAsked({ state: 'refused', body: text, error: failure });
+  const ask = () => askFor(async () => (await call(PREVIEW, { body: body as BodyOf<typeof PREVIEW> })).data);
   const problems = problemsIn(error, bodyFields(wayOf(values)), values);
   const place = useFocusOnProblem(error);
-  return { draft, values, body, schema, today, said, problems, place, ask, refused };
+  return { draft, values, body, schema, today, said, problems, place, ask, refuse };
 }
 
 type Note = ReturnType<typeof useNote>;
@@ -208,7 +193,7 @@ function Effect({ invoice, note }: { readonly invoice: Invoice; readonly note: N
     <Section title="What happens">
       {said.state === 'shown' ? (
         <>
-          <NoteEffect invoice={invoice} preview={said.preview} />
+          <NoteEffect invoice={invoice} preview={said.answer} />
           <Issue invoice={invoice} note={note} describedBy={id} />
         </>
       ) : (
@@ -233,7 +218,7 @@ function Issue(props: { readonly invoice: Invoice; readonly note: Note; readonly
         search: { note: data.id },
       });
     } catch (error) {
-      note.refused(error);
+      note.refuse(error);
     }
   };
   const reason = textOf(note.values, 'reason').replaceAll('_', ' ');

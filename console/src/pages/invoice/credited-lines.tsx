@@ -5,11 +5,12 @@ import type { Schemas } from '../../api/operations.gen.d.ts';
 import { type CreditType, currencyOf, inUnits, unitText } from '../../format/money.ts';
 import { textOf, type Value, type Values } from '../../forms/field.ts';
 import { LineAmount, Quantity } from '../../parts/figures.tsx';
+import { wholeName } from '../../parts/line-names.ts';
 import { Problem } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import styles from './credit.module.css';
 import { placeOfLine, type Way } from './credit-values.ts';
-import { type Invoice, nameOfBalance, wholeName } from './line.ts';
+import { type Invoice, nameOfBalance } from './line.ts';
 
 type Open = Schemas['CreditableLine'];
 

@@ -6,10 +6,11 @@ import { lineAmountText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
 import { balanceName, countsInTotal, isApplied, isRounded } from '../../parts/billed-lines.ts';
 import { DocumentQuantity, LineAmount, Price } from '../../parts/figures.tsx';
+import { detailsOf } from '../../parts/line-names.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ExplainedLine } from './explained-line.tsx';
 import styles from './invoice.module.css';
-import { detailsOf, type Invoice, type Line } from './line.ts';
+import type { Invoice, Line } from './line.ts';
 
 type Row =
   | {

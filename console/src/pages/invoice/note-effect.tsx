@@ -5,9 +5,10 @@ import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import type { CreditType } from '../../format/money.ts';
 import { CopyId, Difference, LineAmount, Money, Quantity } from '../../parts/figures.tsx';
+import { wholeName } from '../../parts/line-names.ts';
 import { Fact, Facts } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { type Invoice, nameOfBalance, wholeName } from './line.ts';
+import { type Invoice, nameOfBalance } from './line.ts';
 
 type Preview = Schemas['CreditNotePreview'];
 type NoteLine = Schemas['CreditNoteLine'];

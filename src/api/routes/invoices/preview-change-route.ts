@@ -62,7 +62,7 @@ export function previewChangeRoute(context: BillingContext): RouteDefinition {
       await afterOtherWork();
       const view = await viewOf(
         context,
-        all.flatMap(({ preview }) => preview ?? []),
+        all.flatMap(({ draft, preview }) => [draft, preview].flatMap((one) => one ?? [])),
         {
           skip_zero_qty_line_items: sent.skip_zero_qty_line_items ?? false,
           include_list_prices: sent.include_list_prices ?? false,

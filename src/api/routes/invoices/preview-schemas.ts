@@ -33,6 +33,10 @@ const differenceSchema = z
       type: 'number',
       description: 'The increase of the billed amount; negative for a decrease.',
     }),
+    current_invoice: invoiceSchema.optional().meta({
+      description:
+        'The draft as it is, with `include_invoices`: it counts the same events. An issued invoice is read by its id.',
+    }),
     invoice: invoiceSchema
       .optional()
       .meta({ description: 'The resulting invoice, with `include_invoices`.' }),
@@ -73,7 +77,7 @@ function differencesByUnit(invoices: readonly InvoiceDifference[]) {
 }
 
 function differenceToWire(
-  { contractId, creditTypeId, period, current, preview, difference }: InvoiceDifference,
+  { contractId, creditTypeId, period, current, draft, preview, difference }: InvoiceDifference,
   units: Units,
   view: InvoiceView | null,
 ): z.input<typeof differenceSchema> {
@@ -88,6 +92,7 @@ function differenceToWire(
     preview_total: preview?.total,
     preview_warning_count: preview?.warnings.count,
     difference,
+    current_invoice: draft === null || view === null ? undefined : invoiceToWire(draft, view),
     invoice: preview === null || view === null ? undefined : invoiceToWire(preview, view),
   };
 }

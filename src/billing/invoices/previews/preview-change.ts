@@ -17,6 +17,7 @@ import {
   findContract,
   loadContracts,
 } from '../../../store/contracts/contracts.ts';
+import type { IssuedHead } from '../../../store/invoices/invoices.ts';
 import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { type EditContractInput, editContractIn } from '../../contracts/edits/edit-contract.ts';
@@ -44,6 +45,8 @@ export interface InvoiceDifference {
   readonly creditTypeId: string;
   /** The draft or the issued invoice; null if there is none. */
   readonly current: { readonly id: string; readonly status: InvoiceStatus; readonly total: Decimal } | null;
+  /** The draft as it is, with its lines; null for an issued invoice, and if there is none. */
+  readonly draft: InvoiceWithWarnings | null;
   /** Null if it would not exist. */
   readonly preview: InvoiceWithWarnings | null;
   /** The amount that the customer would be billed in addition. */
@@ -138,10 +141,11 @@ async function differencesOf(
     .sort((a, b) => a.period.start - b.period.start || (a.contractId < b.contractId ? -1 : 1));
 }
 
-type Current = Pick<
-  InvoiceWithWarnings,
-  'id' | 'type' | 'customerId' | 'contractId' | 'creditTypeId' | 'status' | 'total' | 'period'
->;
+type Current = IssuedHead | InvoiceWithWarnings;
+
+function isDraft(invoice: Current): invoice is InvoiceWithWarnings {
+  return 'lines' in invoice;
+}
 
 /** A usage invoice takes the place of that of its contract with the same start. */
 function placeOf({ id, type, contractId, period }: Current): string {
@@ -158,6 +162,7 @@ function difference(current: Current | null, preview: InvoiceWithWarnings | null
     creditTypeId,
     period,
     current: current && { id: current.id, status: current.status, total: current.total },
+    draft: current !== null && isDraft(current) ? current : null,
     preview,
     difference: (preview?.total ?? ZERO).minus(current?.total ?? ZERO),
   };
