@@ -7,6 +7,8 @@ import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts
 import { commandConfig } from '../commands/command-config.ts';
 import type { DoctorOptions } from '../commands/doctor/doctor-command.ts';
 import type { MoveOptions } from '../commands/move/options.ts';
+import type { ApplyCall } from '../commands/prices/apply-command.ts';
+import type { PlanCall } from '../commands/prices/plan-command.ts';
 import type { ReconcileOptions } from '../commands/reconcile/options.ts';
 import type { ServiceArguments } from '../commands/running-service.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
@@ -24,6 +26,9 @@ export interface Actions {
   reconcile(options: ReconcileOptions): Promise<number>;
   sql(options: SqlOptions): Promise<number>;
   exportPrices(given: ServiceArguments): Promise<number>;
+  planPrices(call: PlanCall): Promise<number>;
+  applyPrices(call: ApplyCall): Promise<number>;
+  priceSchema(call: null): Promise<number>;
   catalogue(call: CatalogueImport): Promise<number>;
   acceptLoss(names: readonly string[]): Promise<number>;
   strayData(names: readonly string[]): Promise<number>;
@@ -46,6 +51,11 @@ export const ACTIONS: Actions = {
     withSettings(async () => (await import('../commands/sql/sql-command.ts')).sqlCommand(options)),
   exportPrices: (given) =>
     withSettings(async () => (await import('../commands/prices/export-command.ts')).exportCommand(given)),
+  planPrices: (call) =>
+    withSettings(async () => (await import('../commands/prices/plan-command.ts')).planCommand(call)),
+  applyPrices: (call) =>
+    withSettings(async () => (await import('../commands/prices/apply-command.ts')).applyCommand(call)),
+  priceSchema: async () => (await import('../commands/prices/plan-command.ts')).schemaCommand(),
   token: (call) =>
     printed(async (config) => {
       const { databaseOfService, tokenCommand } = await import('../commands/token-command.ts');

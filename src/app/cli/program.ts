@@ -10,7 +10,7 @@ import { defineDemo } from './demo.ts';
 import { defineDoctor } from './doctor.ts';
 import { defineAcceptLoss, defineCatalogue, defineStrayData } from './maintenance.ts';
 import { defineMove } from './move.ts';
-import { defineExport } from './prices.ts';
+import { definePrices, WRONG_CALL_FAILS } from './prices.ts';
 import { defineReconcile } from './reconcile.ts';
 import type { Run } from './run.ts';
 import { defineSql } from './sql.ts';
@@ -46,7 +46,10 @@ export async function runProgram(
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     // A wrong call, or the requested help, has been printed already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongCall;
+    if (error instanceof CommanderError) {
+      if (error.code === WRONG_CALL_FAILS) return EXIT.failed;
+      return error.exitCode === 0 ? EXIT.done : EXIT.wrongCall;
+    }
     if (!(error instanceof CommandFailure)) throw error;
     terminals.err(`${path}: ${error.message}\n`);
     return error.exitCode;
@@ -91,7 +94,12 @@ export function createProgram(
   defineBackfill(program, run(actions.backfill));
   defineReconcile(program, run(actions.reconcile), Date.now);
   defineSql(program, run(actions.sql));
-  defineExport(program, run(actions.exportPrices));
+  definePrices(program, {
+    exportPrices: run(actions.exportPrices),
+    planPrices: run(actions.planPrices),
+    applyPrices: run(actions.applyPrices),
+    priceSchema: run(actions.priceSchema),
+  });
   defineCatalogue(program, run(actions.catalogue));
   defineAcceptLoss(program, run(actions.acceptLoss));
   defineStrayData(program, run(actions.strayData));

@@ -1,7 +1,10 @@
 /** Calls of commands to the running service: its address, its token, and its answers. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { stringifyJson } from '../../api/base/json.ts';
 import type { Config } from '../../config.ts';
+import { SECOND_MS } from '../../core/time.ts';
 import { tokenFileOf } from '../../embedded/api-token.ts';
 import { CommandFailure } from '../failures/command-failure.ts';
 import { commandConfig } from './command-config.ts';
@@ -38,15 +41,20 @@ async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<Omit<Run
   throw new CommandFailure(`There is no token in ${path}: set API_TOKEN or DATA_DIR, or give --token`);
 }
 
-/** The answer to a POST. Throws `CommandFailure` without an answer, or if the status is not 200. */
+interface AskOptions {
+  readonly accept?: string;
+  readonly method?: 'POST' | 'PUT';
+}
+
+/** The answer to a POST or PUT. Throws `CommandFailure` without an answer, or if the status is not 200. */
 export async function ask(
   service: RunningService,
   path: string,
   body: unknown,
-  { accept = 'application/json' }: { readonly accept?: string } = {},
+  { accept = 'application/json', method = 'POST' }: AskOptions = {},
 ): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept };
-  return sent(service, path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return sent(service, path, { method, headers, body: stringifyJson(body) });
 }
 
 /** The answer to a GET. Throws like `ask`. */
@@ -54,8 +62,13 @@ export async function askFor(service: RunningService, path: string): Promise<Res
   return sent(service, path, { method: 'GET', headers: { accept: 'application/json' } });
 }
 
+/** A request that is refused with 429 was not executed, and is sent again after Retry-After. */
+const TOO_MANY = 429;
+const WAITS_MAX = 30;
+const WAIT_SECONDS_MAX = 60;
+
 interface Sent {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
@@ -66,10 +79,17 @@ async function sent(
   { headers, ...rest }: Sent,
 ): Promise<Response> {
   const request = { ...rest, headers: { ...headers, authorization: `Bearer ${token}` } };
-  const answer = await fetch(new URL(path, url), request).catch((error: unknown) => {
-    const { cause } = error instanceof Error ? error : { cause: error };
-    throw new CommandFailure(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
-  });
+  const call = () =>
+    fetch(new URL(path, url), request).catch((error: unknown) => {
+      const { cause } = error instanceof Error ? error : { cause: error };
+      throw new CommandFailure(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
+    });
+  let answer = await call();
+  for (let waits = 0; answer.status === TOO_MANY && waits < WAITS_MAX; waits += 1) {
+    const seconds = Number(answer.headers.get('retry-after') ?? 1);
+    await pause(Math.min(Number.isFinite(seconds) ? seconds : 1, WAIT_SECONDS_MAX) * SECOND_MS);
+    answer = await call();
+  }
   if (answer.ok) return answer;
   const said = messageOf(await answer.text());
   const whose = answer.status === 401 ? ` (the token of ${tokenFrom}; set API_TOKEN or give --token)` : '';

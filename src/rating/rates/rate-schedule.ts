@@ -17,8 +17,11 @@ import { contains, type Instant, type Interval, intersect, type OpenInterval } f
 import { type GroupValues, groupValuesKey } from '../quantities/group-values.ts';
 import { hasVolumePrices } from './tiers.ts';
 
+/** What decides when an entry is in force. */
+type TimedEntry = Pick<RateEntry, 'startingAt' | 'endingBefore' | 'sequence'>;
+
 /** A segment of time in which one entry is in force. */
-export interface EffectiveRate<Entry extends RateEntry = RateEntry> {
+export interface EffectiveRate<Entry extends TimedEntry = RateEntry> {
   readonly interval: OpenInterval;
   readonly entry: Entry;
 }
@@ -35,7 +38,7 @@ export interface RateSpan {
 }
 
 /** The effective segments of one identity, ascending and without overlap. */
-export function effectiveRates<Entry extends RateEntry>(entries: readonly Entry[]): EffectiveRate<Entry>[] {
+export function effectiveRates<Entry extends TimedEntry>(entries: readonly Entry[]): EffectiveRate<Entry>[] {
   const cells: Cell<Entry>[] = [{ start: Number.NEGATIVE_INFINITY, entry: null }];
   for (const entry of withoutReplaced(entries)) paint(cells, entry);
   const segments: EffectiveRate<Entry>[] = [];
@@ -127,7 +130,7 @@ interface Cell<Entry> {
 }
 
 /** Entries in order of addition, without those replaced by a later one with the same start. */
-function withoutReplaced<Entry extends RateEntry>(entries: readonly Entry[]): Entry[] {
+function withoutReplaced<Entry extends TimedEntry>(entries: readonly Entry[]): Entry[] {
   const added = entries.toSorted((a, b) => a.sequence - b.sequence);
   const later = new Map<Instant, 'bounded' | 'open'>();
   const kept: Entry[] = [];
@@ -143,7 +146,7 @@ function withoutReplaced<Entry extends RateEntry>(entries: readonly Entry[]): En
 }
 
 /** Assigns to `entry` the cells in which it replaces earlier entries. */
-function paint<Entry extends RateEntry>(cells: Cell<Entry>[], entry: Entry): void {
+function paint<Entry extends TimedEntry>(cells: Cell<Entry>[], entry: Entry): void {
   const from = cellAt(cells, entry.startingAt);
   if (entry.endingBefore !== null) {
     const to = cellAt(cells, entry.endingBefore);
@@ -157,7 +160,7 @@ function paint<Entry extends RateEntry>(cells: Cell<Entry>[], entry: Entry): voi
 }
 
 /** The index of the cell that starts at `at`; splits the cell that contains `at`. */
-function cellAt<Entry extends RateEntry>(cells: Cell<Entry>[], at: Instant): number {
+function cellAt<Entry extends TimedEntry>(cells: Cell<Entry>[], at: Instant): number {
   const found = firstIndex(cells.length, (index) => (cells[index]?.start ?? at) >= at);
   if (cells[found]?.start !== at) {
     cells.splice(found, 0, { start: at, entry: cells[found - 1]?.entry ?? null });

@@ -20,6 +20,10 @@ const pricingUnit = record(
   { id: { answered: 'PricingUnit' } },
 );
 
+export const createPricingUnitBody = z
+  .object({ name: z.string().min(1).max(200) })
+  .meta({ id: 'CreatePricingUnit' });
+
 const tags = ['Pricing units'];
 
 export function creditTypeRoutes(context: RowContext): RouteDefinition[] {
@@ -50,7 +54,7 @@ export function creditTypeRoutes(context: RowContext): RouteDefinition[] {
         'Names are unique, including names of currencies. Rate cards convert the unit into their currency.',
       tags,
       scope: 'write',
-      body: z.object({ name: z.string().min(1).max(200) }).meta({ id: 'CreatePricingUnit' }),
+      body: createPricingUnitBody,
       response: createdId,
       errors: [400, 409],
       async handler({ body }) {

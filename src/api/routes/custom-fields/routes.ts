@@ -25,6 +25,17 @@ const declaredKey = z
   .object({ entity, key: z.string(), enforce_uniqueness: enforceUniqueness })
   .meta({ id: 'CustomFieldKey' });
 
+export const addKeyBody = z
+  .object({
+    entity,
+    key: z.string().min(1).max(CUSTOM_FIELD_KEY_LENGTH_MAX),
+    enforce_uniqueness: enforceUniqueness,
+  })
+  .meta({
+    id: 'AddCustomFieldKey',
+    example: { entity: 'customer', key: 'account_id', enforce_uniqueness: true },
+  });
+
 const common = { method: 'post', tags: ['Custom fields'] } as const;
 
 export function customFieldRoutes(context: RowContext): RouteDefinition[] {
@@ -42,16 +53,7 @@ function keyRoutes(context: RowContext): RouteDefinition[] {
         'Only declared keys can be set. A key that is declared already answers 409: its uniqueness cannot ' +
         'be changed.',
       scope: 'write',
-      body: z
-        .object({
-          entity,
-          key: z.string().min(1).max(CUSTOM_FIELD_KEY_LENGTH_MAX),
-          enforce_uniqueness: enforceUniqueness,
-        })
-        .meta({
-          id: 'AddCustomFieldKey',
-          example: { entity: 'customer', key: 'account_id', enforce_uniqueness: true },
-        }),
+      body: addKeyBody,
       response: 'empty',
       errors: [400, 409],
       handler: ({ body }) =>

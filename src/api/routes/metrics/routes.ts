@@ -18,20 +18,22 @@ import { metric, metricToWire, metricWithLegacy, metricWithLegacyToWire } from '
 
 const metricName = z.string().min(1).max(METRIC_NAME_LENGTH_MAX);
 
-const createBody = definitionBody.extend({ name: metricName, custom_fields: customFields.optional() }).meta({
-  id: 'CreateBillableMetric',
-  example: {
-    name: 'Tokens',
-    event_type_filter: { in_values: ['completion'] },
-    property_filters: [
-      { name: 'tokens', exists: true },
-      { name: 'model', exists: true },
-    ],
-    aggregation_type: 'SUM',
-    aggregation_key: 'tokens',
-    group_keys: [['model']],
-  },
-});
+export const createMetricBody = definitionBody
+  .extend({ name: metricName, custom_fields: customFields.optional() })
+  .meta({
+    id: 'CreateBillableMetric',
+    example: {
+      name: 'Tokens',
+      event_type_filter: { in_values: ['completion'] },
+      property_filters: [
+        { name: 'tokens', exists: true },
+        { name: 'model', exists: true },
+      ],
+      aggregation_type: 'SUM',
+      aggregation_key: 'tokens',
+      group_keys: [['model']],
+    },
+  });
 
 const byId = z.object({ billable_metric_id: uuid });
 
@@ -54,7 +56,7 @@ function createRoute(context: BillingContext): RouteDefinition {
     description: 'A metric measures all history, including events sent before it was created.',
     tags: ['Billable metrics'],
     scope: 'write',
-    body: createBody,
+    body: createMetricBody,
     response: createdId,
     errors: [400, 409],
     async handler({ body }) {
@@ -169,6 +171,6 @@ function changeRoutes(context: BillingContext): RouteDefinition[] {
   ];
 }
 
-function fromWire(body: z.output<typeof createBody>): Parameters<typeof createMetric>[1] {
+function fromWire(body: z.output<typeof createMetricBody>): Parameters<typeof createMetric>[1] {
   return { name: body.name, definition: definitionFromWire(body), customFields: body.custom_fields ?? {} };
 }

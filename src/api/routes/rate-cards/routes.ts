@@ -44,7 +44,7 @@ const aliases = z
   .nullish()
   .meta({ description: 'An alias belongs to one card at a time; the latest assignment wins.' });
 
-const createBody = z
+export const createRateCardBody = z
   .object({
     name: z.string().min(1).meta({ description: 'Internal; never shown to end customers.' }),
     description: z.string().nullish(),
@@ -106,7 +106,7 @@ function headerRoutes(context: RowContext): RouteDefinition[] {
       operationId: 'createRateCard',
       summary: 'Create a rate card',
       scope: 'write',
-      body: createBody,
+      body: createRateCardBody,
       response: createdId,
       errors: [400, 409],
       async handler({ body, actor }) {
@@ -241,7 +241,7 @@ function productOrderRoutes(context: RowContext): RouteDefinition[] {
 }
 
 function fromWire(
-  body: z.output<typeof createBody>,
+  body: z.output<typeof createRateCardBody>,
   createdBy: string,
 ): Parameters<typeof createRateCard>[1] {
   return {

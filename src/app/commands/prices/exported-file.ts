@@ -4,32 +4,46 @@
  */
 import { stringify } from 'yaml';
 import { JsonNumber } from '../../../api/base/json.ts';
-import { keysOf } from './keys.ts';
-import type { LiveCatalogue, LiveRate, ProductTerms } from './live-catalogue.ts';
+import { type Catalogue, catalogueForm, holdsKeys } from './catalogue-file.ts';
+import { type CatalogueKeys, keysOfCatalogue } from './keys.ts';
+import type { LiveCard, LiveCatalogue, LiveProduct, LiveRate, ProductTerms } from './live-catalogue.ts';
 
 /** Objects are sorted by key, rates by product, values and time, so that equal catalogues give equal files. */
 export function exportedFile(live: LiveCatalogue): string {
-  const metrics = keysOf(live.metrics);
-  const products = keysOf(live.products.map((one) => ({ ...one, name: one.current.name })));
-  const cards = keysOf(live.cards);
-  const keys = { metrics, products };
-  const file = {
+  return stringify(plain(fileOf(live)), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** What the file says, in the form in which files are compared. */
+export function catalogueOf(live: LiveCatalogue): Catalogue {
+  return catalogueForm.parse(fileOf(live));
+}
+
+function fileOf(live: LiveCatalogue) {
+  const keys = keysOfCatalogue(live);
+  const used = archivedInUse(live);
+  const isShown = ({ id, archived_at: archived }: Archivable) => archived == null || used.has(id);
+  return {
     pricing_units: byText(
       live.units.filter(({ is_currency: isCurrency }) => !isCurrency),
       ({ name }) => name,
     ).map(({ name }) => ({ name })),
-    custom_field_keys: byText(live.fieldKeys, ({ entity, key }) => `${entity} ${key}`),
+    custom_field_keys: byText(
+      live.fieldKeys.filter((declared) => !holdsKeys(declared)),
+      ({ entity, key }) => `${entity} ${key}`,
+    ),
     metrics: byText(
-      live.metrics.map(({ id, custom_fields, ...terms }) => ({
-        key: keyIn(metrics, id),
+      live.metrics.filter(isShown).map(({ id, custom_fields, archived_at, ...terms }) => ({
+        key: keyIn(keys.metrics, id),
+        ...archivedMark(archived_at),
         ...terms,
         ...fieldsOf(custom_fields),
       })),
       ({ key }) => key,
     ),
     products: byText(
-      live.products.map(({ id, type, initial, updates, custom_fields }) => ({
-        key: keyIn(products, id),
+      live.products.filter(isShown).map(({ id, type, initial, updates, custom_fields, archived_at }) => ({
+        key: keyIn(keys.products, id),
+        ...archivedMark(archived_at),
         type,
         ...stated(termsOf(initial, keys)),
         ...(updates.length === 0 ? {} : { updates: updates.map((update) => termsOf(update, keys)) }),
@@ -38,26 +52,50 @@ export function exportedFile(live: LiveCatalogue): string {
       ({ key }) => key,
     ),
     rate_cards: byText(
-      live.cards.map((card) => cardOf(card, keyIn(cards, card.id), keys)),
+      live.cards.map((card) => cardOf(card, keyIn(keys.cards, card.id), keys)),
       ({ key }) => key,
     ),
   };
-  return stringify(plain(file), { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-interface Keys {
-  readonly metrics: ReadonlyMap<string, string>;
-  readonly products: ReadonlyMap<string, string>;
+type Archivable = Pick<LiveProduct, 'id' | 'archived_at'>;
+
+function archivedMark(archivedAt: string | null | undefined) {
+  return archivedAt == null ? {} : { archived: true };
 }
 
-/** An object that is archived has no key; its id stays, so that the reference is not lost. */
+/** Archived metrics and products that others still need: those of rates, and all that products name. */
+function archivedInUse({ products, cards }: LiveCatalogue): ReadonlySet<string> {
+  const used = new Set<string>();
+  const named = new Map(products.map((one) => [one.id, namedBy(one)]));
+  const waiting = [
+    ...products.filter(({ archived_at: archived }) => archived == null).flatMap(namedBy),
+    ...cards.flatMap(({ rates }) => rates.map(({ product_id: id }) => id)),
+  ];
+  // Each object comes in once, so the loop ends.
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (used.has(id)) continue;
+    used.add(id);
+    waiting.push(...(named.get(id) ?? []));
+  }
+  return used;
+}
+
+function namedBy({ initial, updates }: LiveProduct): string[] {
+  return [initial, ...updates].flatMap(
+    ({ billable_metric_id: metric, composite_product_ids: counted = [] }) =>
+      metric === undefined ? counted : [metric, ...counted],
+  );
+}
+
+/** An id without an object in the answers has no key, and is shown as it is. */
 function keyIn(keys: ReadonlyMap<string, string>, id: string): string {
   return keys.get(id) ?? id;
 }
 
 function termsOf(
   { billable_metric_id: metric, composite_product_ids: counted, ...terms }: ProductTerms,
-  { metrics, products }: Keys,
+  { metrics, products }: CatalogueKeys,
 ) {
   return {
     ...terms,
@@ -72,7 +110,7 @@ function stated<Terms extends object>(terms: Terms) {
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => isSet(value)));
 }
 
-function cardOf(card: LiveCatalogue['cards'][number], key: string, { products }: Keys) {
+function cardOf(card: LiveCard, key: string, { products }: CatalogueKeys) {
   const { name, description, fiat_credit_type: currency, custom_fields } = card;
   const { credit_type_conversions: conversions = [], aliases = [] } = card;
   return {

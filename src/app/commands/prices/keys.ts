@@ -1,7 +1,8 @@
 /** The keys by which a file of prices names objects. Pure. */
+import type { LiveCatalogue } from './live-catalogue.ts';
 
 /** `Input tokens (EU)` becomes `input-tokens-eu`. Empty if no letter or digit is in it. */
-function slugOf(name: string): string {
+export function slugOf(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()
@@ -9,7 +10,7 @@ function slugOf(name: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-export interface Named {
+interface Named {
   readonly id: string;
   readonly name: string;
   /** The custom field `key` of the object, which comes before its name. */
@@ -20,7 +21,7 @@ export interface Named {
  * The key of each object by its id: its custom field `key`, else the slug of its name. Keys are numbered in the order
  * of the objects where two are equal.
  */
-export function keysOf(objects: readonly Named[]): ReadonlyMap<string, string> {
+function keysOf(objects: readonly Named[]): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   const given = objects.filter(({ custom_fields: fields }) => fields?.key !== undefined);
   const used = new Set<string>();
@@ -33,4 +34,28 @@ export function keysOf(objects: readonly Named[]): ReadonlyMap<string, string> {
     keys.set(one.id, key);
   }
   return keys;
+}
+
+/** The key of each object by its id. */
+export interface CatalogueKeys {
+  readonly metrics: ReadonlyMap<string, string>;
+  readonly products: ReadonlyMap<string, string>;
+  readonly cards: ReadonlyMap<string, string>;
+}
+
+/** Archived objects come last, so that the others have the keys that they would have without them. */
+export function keysOfCatalogue({ metrics, products, cards }: LiveCatalogue): CatalogueKeys {
+  const named = products.map((one) => ({ ...one, name: one.current.name }));
+  return {
+    metrics: keysOf(archivedLast(metrics)),
+    products: keysOf(archivedLast(named)),
+    cards: keysOf(cards),
+  };
+}
+
+function archivedLast<One extends { readonly archived_at?: string | null | undefined }>(
+  objects: readonly One[],
+): One[] {
+  const isActive = ({ archived_at: archived }: One) => archived == null;
+  return [...objects.filter(isActive), ...objects.filter((one) => !isActive(one))];
 }

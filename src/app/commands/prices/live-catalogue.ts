@@ -19,7 +19,10 @@ const metric = unit.extend({
   aggregation_key: z.string().optional(),
   group_keys: z.array(z.array(z.string())).optional(),
   custom_fields: fields,
+  archived_at: z.string().nullish(),
 });
+
+export type LiveMetric = z.output<typeof metric>;
 
 const productTerms = z.object({
   name: z.string().optional(),
@@ -45,7 +48,9 @@ const product = z.object({
   current: z.object({ name: z.string() }),
   updates: z.array(productTerms),
   custom_fields: fields,
+  archived_at: z.string().nullish(),
 });
+export type LiveProduct = z.output<typeof product>;
 
 const price = z.object({
   rate_type: z.string(),
@@ -87,26 +92,32 @@ const rateCard = unit.extend({
   custom_fields: fields,
 });
 
-/** Objects that are not archived, in the order in which the service lists them. */
+export type LiveCard = z.output<typeof rateCard> & { readonly rates: readonly LiveRate[] };
+
+/**
+ * What the service has, in the order in which it lists it. Metrics and products are there when they are archived, too:
+ * products and rates may still refer to them. Rate cards are not.
+ */
 export interface LiveCatalogue {
   readonly units: readonly z.output<typeof pricingUnit>[];
   readonly fieldKeys: readonly z.output<typeof customFieldKey>[];
-  readonly metrics: readonly z.output<typeof metric>[];
-  readonly products: readonly z.output<typeof product>[];
-  readonly cards: readonly (z.output<typeof rateCard> & { readonly rates: readonly LiveRate[] })[];
+  readonly metrics: readonly LiveMetric[];
+  readonly products: readonly LiveProduct[];
+  readonly cards: readonly LiveCard[];
 }
 
 /** No rate can begin earlier than what a schedule from here on shows. */
 const BEGINNING = '1970-01-01T00:00:00Z';
+const PRODUCTS = '/v1/contract-pricing/products/list';
 const CARDS = '/v1/contract-pricing/rate-cards';
 
 /** Throws `CommandFailure` without an answer, or if the token may not read the catalogue. */
 export async function readCatalogue(service: RunningService): Promise<LiveCatalogue> {
   const units = await listed(service, '/v1/credit-types/list', null, pricingUnit);
   const fieldKeys = await listed(service, '/v1/customFields/listKeys', {}, customFieldKey);
-  const metrics = await listed(service, '/v1/billable-metrics', null, metric);
-  const products = await listed(service, '/v1/contract-pricing/products/list', {}, product);
-  const cards: LiveCatalogue['cards'][number][] = [];
+  const metrics = await listed(service, '/v1/billable-metrics?include_archived=true', null, metric);
+  const products = await listed(service, PRODUCTS, { archive_filter: 'ALL' }, product);
+  const cards: LiveCard[] = [];
   for (const card of await listed(service, `${CARDS}/list`, {}, rateCard)) {
     const body = { rate_card_id: card.id, starting_at: BEGINNING };
     cards.push({ ...card, rates: await listed(service, `${CARDS}/getRateSchedule`, body, rate) });
@@ -128,7 +139,8 @@ async function listed<Item extends z.ZodType>(
   const items: z.output<Item>[] = [];
   let next = '';
   for (let count = 0; count < PAGES_MAX; count += 1) {
-    const place = next === '' ? path : `${path}?next_page=${encodeURIComponent(next)}`;
+    const mark = path.includes('?') ? '&' : '?';
+    const place = next === '' ? path : `${path}${mark}next_page=${encodeURIComponent(next)}`;
     const answer = body === null ? await askFor(service, place) : await ask(service, place, body);
     const { data, next_page: following } = page.parse(parseJson(await answer.text()));
     items.push(...data);
