@@ -1,4 +1,4 @@
-/** Installations for tests of price files: the API over a database of its own, behind an address. */
+/** Installations for tests of price files: the API over a separate database, at an address. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../../src/api/base/json.ts';
@@ -17,7 +17,7 @@ export interface PriceInstallation {
   close(): Promise<void>;
 }
 
-/** An empty installation. `onCall` may refuse a call by throwing: then it is not made, and the caller gets 503. */
+/** An empty installation. `onCall` may refuse a call by throwing: then it is not executed, and the caller gets 503. */
 export async function createInstallation(
   now: number,
   onCall: (path: string) => void = () => {},
@@ -32,6 +32,10 @@ export async function createInstallation(
       onCall(path);
     } catch {
       response.writeHead(503).end('{"message":"stopped"}');
+      return;
+    }
+    if (path === '/v1/system/status') {
+      response.end(JSON.stringify({ data: { now: new Date(now).toISOString() } }));
       return;
     }
     const rawBody = new Uint8Array(Buffer.concat(chunks));

@@ -16,6 +16,16 @@ export interface RunningService {
   readonly tokenFrom: string;
 }
 
+/** The service answered with another status than 200. */
+export class RefusedCall extends CommandFailure {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** The address given on the command line; null: taken from the environment of the service. */
 export interface ServiceArguments {
   readonly url: string | null;
@@ -93,7 +103,7 @@ async function sent(
   if (answer.ok) return answer;
   const said = messageOf(await answer.text());
   const whose = answer.status === 401 ? ` (the token of ${tokenFrom}; set API_TOKEN or give --token)` : '';
-  throw new CommandFailure(`${url} answers ${answer.status}: ${said}${whose}`);
+  throw new RefusedCall(answer.status, `${url} answers ${answer.status}: ${said}${whose}`);
 }
 
 function messageOf(text: string): string {

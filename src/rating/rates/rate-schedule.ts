@@ -17,7 +17,7 @@ import { contains, type Instant, type Interval, intersect, type OpenInterval } f
 import { type GroupValues, groupValuesKey } from '../quantities/group-values.ts';
 import { hasVolumePrices } from './tiers.ts';
 
-/** What decides when an entry is in force. */
+/** The members that decide when an entry is in force. */
 type TimedEntry = Pick<RateEntry, 'startingAt' | 'endingBefore' | 'sequence'>;
 
 /** A segment of time in which one entry is in force. */

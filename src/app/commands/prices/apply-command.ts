@@ -23,7 +23,7 @@ export async function applyCommand(call: ApplyCall): Promise<number> {
   if (kept !== null) {
     const others = plan.steps.filter((step) => !kept.steps.has(stepText(step)));
     const told = others.map((step) => `not in the plan: ${lineOf(step)}`);
-    refuse(told.length === 0 ? [] : ['The service has changed since the plan was made.', ...told]);
+    refuse(told.length === 0 ? [] : ['The service has changed since this was planned.', ...told]);
   }
   process.stdout.write(call.json ? planJson(plan) : planText(plan, plan.effectiveAt, options.prune));
   if (plan.steps.length === 0) return EXIT.done;

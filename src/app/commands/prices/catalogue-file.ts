@@ -1,6 +1,6 @@
 /**
  * The catalogue as files have it (docs/how-to/prices-as-code.md): keys in place of ids, terms by the names of the API.
- * What a service has and what files say take the same form, so that they can be compared.
+ * The catalogue of a service takes the same form, so that both can be compared.
  */
 import { z } from 'zod';
 import { formatInstant, parseRfc3339 } from '../../../core/time.ts';

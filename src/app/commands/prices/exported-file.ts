@@ -13,7 +13,7 @@ export function exportedFile(live: LiveCatalogue): string {
   return stringify(plain(fileOf(live)), { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** What the file says, in the form in which files are compared. */
+/** The catalogue in the form in which files are compared. */
 export function catalogueOf(live: LiveCatalogue): Catalogue {
   return catalogueForm.parse(fileOf(live));
 }
@@ -72,7 +72,7 @@ function archivedInUse({ products, cards }: LiveCatalogue): ReadonlySet<string> 
     ...products.filter(({ archived_at: archived }) => archived == null).flatMap(namedBy),
     ...cards.flatMap(({ rates }) => rates.map(({ product_id: id }) => id)),
   ];
-  // Each object comes in once, so the loop ends.
+  // Each object is added once, so the loop ends.
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     if (used.has(id)) continue;
     used.add(id);

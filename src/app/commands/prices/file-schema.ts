@@ -1,5 +1,5 @@
 /**
- * What files of prices may hold (docs/how-to/prices-as-code.md). The schemas are those of the API's own operations, in
+ * The schema of price files (docs/how-to/prices-as-code.md). The schemas are those of the API's own operations, in
  * which keys take the place of ids: a field that the API gets is a field of files.
  */
 import { z } from 'zod';

@@ -22,7 +22,7 @@ const metric = unit.extend({
   archived_at: z.string().nullish(),
 });
 
-export type LiveMetric = z.output<typeof metric>;
+type LiveMetric = z.output<typeof metric>;
 
 const productTerms = z.object({
   name: z.string().optional(),
@@ -95,8 +95,8 @@ const rateCard = unit.extend({
 export type LiveCard = z.output<typeof rateCard> & { readonly rates: readonly LiveRate[] };
 
 /**
- * What the service has, in the order in which it lists it. Metrics and products are there when they are archived, too:
- * products and rates may still refer to them. Rate cards are not.
+ * The objects of the service, in the order in which it lists them. Archived metrics and products are included, because
+ * products and rates may still refer to them. Archived rate cards are not.
  */
 export interface LiveCatalogue {
   readonly units: readonly z.output<typeof pricingUnit>[];

@@ -160,7 +160,7 @@ function setsKey({ action, after }: Step): boolean {
   return action === 'create' || (after !== null && Object.hasOwn(after, KEY_FIELD));
 }
 
-/** What the files name has to be in the files or in the service. */
+/** All that the files name is in the files or in the service. */
 function checkReferences({ wanted, objects, unitIds, problems }: Planning): void {
   const units = new Set([...unitIds.keys(), ...wanted.pricing_units.map(({ name }) => name)]);
   const metrics = new Set([...objects.metric.keys(), ...wanted.metrics.map(({ key }) => key)]);

@@ -89,7 +89,7 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** What a step does, without its calls. Equal for the same step of two plans. */
+/** A step without its calls. Equal for the same step of two plans. */
 export function stepForm({ action, kind, key, from, to, before, after }: Step) {
   return { action, kind, key, from, to, before, after };
 }

@@ -1,4 +1,4 @@
-/** What the parts of a plan share: both catalogues, the dates, and the objects that keys stand for. */
+/** The input that the parts of a plan share: both catalogues, the dates, and the objects that keys stand for. */
 import { floorToMonth, formatInstant, type Instant } from '../../../core/time.ts';
 import { type Catalogue, KEY_FIELD, KEYED, type KeyedKind } from './catalogue-file.ts';
 import { type CatalogueKeys, keysOfCatalogue, slugOf } from './keys.ts';
@@ -22,7 +22,7 @@ export interface Planning extends PlanOptions {
   readonly held: Catalogue;
   readonly objects: Readonly<Record<KeyedKind, HeldObjects>>;
   readonly unitIds: ReadonlyMap<string, string>;
-  /** What cannot be done; nothing is, if there is something. */
+  /** Reasons why the plan cannot be carried out; empty if it can. */
   readonly problems: string[];
 }
 
@@ -35,7 +35,7 @@ export interface HeldObject {
   /** Whether its custom field holds the key; otherwise its name does. */
   readonly hasKeyField: boolean;
 }
-export type HeldObjects = ReadonlyMap<string, HeldObject>;
+type HeldObjects = ReadonlyMap<string, HeldObject>;
 
 interface Listed {
   readonly id: string;
@@ -169,8 +169,8 @@ export function archiveStep(kind: KeyedKind, key: string, id: string | Reference
 }
 
 /**
- * What is archived at the end: what the files have as archived and, with `prune`, what they do not have. Objects with
- * the same name keep their keys, which their names would no longer tell apart.
+ * Objects that are archived at the end: those that the files have as archived and, with `prune`, those that they do not
+ * have. Others with the same name keep their keys, which their names would no longer tell apart.
  */
 export function archiveSteps<One extends FileObject>(
   planning: Planning,
@@ -198,7 +198,7 @@ export function archiveSteps<One extends FileObject>(
 }
 
 /** The first instant that no invoice has passed for certain: the begin of the month of the service. */
-export function historyEnd({ now }: PlanOptions): Instant {
+function historyEnd({ now }: PlanOptions): Instant {
   return floorToMonth(now);
 }
 

@@ -17,13 +17,13 @@ export interface RateChange<Price> extends PriceSpan<Price> {
 }
 
 export interface RatesToCompare<Price> {
-  /** What the service has: ascending, without overlap. */
+  /** The prices of the service: ascending, without overlap. */
   readonly held: readonly PriceSpan<Price>[];
-  /** What is wanted, in the same form. */
+  /** The prices that are wanted, in the same form. */
   readonly wanted: readonly PriceSpan<Price>[];
   readonly from: Instant;
   isSame(a: Price, b: Price): boolean;
-  /** What is added where a price ends: the same one, not entitled. Null: it has ended already. */
+  /** The price that is added where one ends: the same, not entitled. Null: it has ended already. */
   ended(price: Price): Price | null;
 }
 
@@ -35,8 +35,8 @@ export interface RatesToCompare<Price> {
 export function rateChanges<Price>(compared: RatesToCompare<Price>): RateChange<Price>[] {
   const cells = cellsOf(compared);
   const cuts = new Set(compared.held.flatMap(({ start, end }) => (end === null ? [start] : [start, end])));
-  // An added rate with an end replaces a held one with the same start altogether, also where that one goes on behind the
-  // added end, and held starts that others cover do not show. So all that follows is added with it.
+  // An added rate with an end replaces a held one with the same start altogether, also where that one continues after
+  // the added end, and held starts that others cover do not show. So all that follows is added with it.
   const firstReplaced = cells.findIndex(({ isChanged, end }) => isChanged && end !== null);
   const added = cells.filter(
     ({ isChanged }, index) => isChanged || (firstReplaced !== -1 && index > firstReplaced),

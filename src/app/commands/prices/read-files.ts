@@ -102,7 +102,7 @@ function withoutNulls(value: unknown, isUpdate = false): unknown {
   );
 }
 
-/** What two objects of the files both claim to be. */
+/** Keys and names that two objects of the files have. */
 function repeated(read: readonly ReadFile[]): string[] {
   const places = new Map<string, string>();
   const problems: string[] = [];

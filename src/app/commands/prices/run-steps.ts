@@ -11,7 +11,7 @@ import { type Plan, Reference, type Step } from './step.ts';
 const ADD_RATES = '/v1/contract-pricing/rate-cards/addRates';
 
 /**
- * `onDone` is called with the steps of each call that was made. Throws a `CommandFailure` that names the step which the
+ * `onDone` is called with the steps of each call that succeeded. Throws a `CommandFailure` that names the step which the
  * service refused; those before it are done, and the next plan is the rest.
  */
 export async function runSteps(

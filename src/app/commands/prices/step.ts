@@ -1,9 +1,9 @@
 /** The steps of a plan: what is created, changed and archived, and the calls of the API that do it. */
 import type { KeyedKind, Terms } from './catalogue-file.ts';
 
-export type StepKind = KeyedKind | 'pricing unit' | 'custom field key' | 'rate';
+type StepKind = KeyedKind | 'pricing unit' | 'custom field key' | 'rate';
 
-/** Stands in a body for the id of an object, which may only exist when the call is made. */
+/** Stands in a body for the id of an object, which may only exist when the call is sent. */
 export class Reference {
   readonly kind: KeyedKind | 'pricing unit';
   /** The name of a pricing unit. */
@@ -28,7 +28,7 @@ export interface Call {
 export interface Step {
   readonly action: 'create' | 'change' | 'archive';
   readonly kind: StepKind;
-  /** Of a rate, the key of its card. */
+  /** For a rate, the key of its card. */
   readonly key: string;
   /** When the change takes effect, RFC 3339. Null: at once. */
   readonly from: string | null;
@@ -46,9 +46,9 @@ export interface Step {
 
 export interface Plan {
   readonly steps: readonly Step[];
-  /** Ids of what the service has, by the text of their references. */
+  /** Ids of the objects of the service, by the text of their references. */
   readonly ids: ReadonlyMap<string, string>;
-  /** What the service has and the files do not. */
+  /** Objects that the service has and the files do not. */
   readonly unnamed: readonly Reference[];
 }
 

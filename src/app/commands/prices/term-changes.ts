@@ -15,8 +15,8 @@ export interface TermChange {
   readonly after: Terms;
 }
 
-/** What an update sets to take a term away. Terms that are not here can change, but not be taken away. */
-export const WITHOUT_TERM: Terms = {
+/** The value by which an update takes a term away. Terms that are not here can change, but not be taken away. */
+const WITHOUT_TERM: Terms = {
   tags: [],
   pricing_group_key: [],
   presentation_group_key: [],
@@ -55,7 +55,7 @@ export function startsOf({ updates }: TermHistory): Instant[] {
   return updates.map(({ starting_at: start }) => parseRfc3339(start) ?? 0);
 }
 
-/** The terms at an instant. Of updates with the same start the last one wins. */
+/** The terms at an instant. The last one of updates with the same start wins. */
 export function termsAt({ initial, updates }: TermHistory, at: Instant): Terms {
   const due = updates
     .map(({ starting_at: start, ...terms }) => ({ start: parseRfc3339(start) ?? 0, terms }))

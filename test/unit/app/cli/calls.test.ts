@@ -51,6 +51,20 @@ describe('a call is understood', () => {
     });
   });
 
+  it('a call is understood of a plan and of its application: files, dates and switches', async () => {
+    const nothing = { effectiveAt: null, allowHistory: false, prune: false, json: false };
+    const service = { url: null, token: null };
+    expect(await asked('plan', 'a.yaml', 'b.json', '--out', 'p')).toEqual({
+      ...{ ...nothing, ...service, files: ['a.yaml', 'b.json'], out: 'p' },
+    });
+    const switches = ['--effective-at', '2027-01-01', '--allow-history', '--prune', '--json'];
+    expect(await asked('apply', 'a.yaml', ...switches)).toEqual({
+      ...{ ...service, files: ['a.yaml'], plan: null, effectiveAt: Date.UTC(2027, 0, 1) },
+      ...{ allowHistory: true, prune: true, json: true },
+    });
+    expect(await asked('apply', '--plan', 'p')).toMatchObject({ files: [], plan: 'p' });
+  });
+
   it('a call is understood of the demo: a separate server, 500,000 events and 20 customers by default', async () => {
     const given = { server: null, traceFile: null, events: 500_000, customers: 20, keep: false };
     expect(await asked('demo')).toEqual(given);
@@ -141,6 +155,11 @@ const WRONG: readonly (readonly [args: readonly string[], said: string])[] = [
   [['token', 'revoke', 'x', '--name', 'x'], "unknown option '--name'"],
   [['token', 'list', 'all'], 'too many arguments'],
   [['export', 'prices.yaml'], 'too many arguments'],
+  [['apply'], 'give files or --plan, one of both'],
+  [['apply', 'prices.yaml', '--plan', 'p'], 'give files or --plan, one of both'],
+  [['apply', '--plan', 'p', '--prune'], '--plan has its own date and switches'],
+  [['apply', 'prices.yaml', '--effective-at', '2026-12-01T00:30:00Z'], 'It must be on a full hour in UTC'],
+  [['schema', 'x'], 'too many arguments'],
   [['sql'], "missing required argument 'query'"],
   [['sql', 'SELECT', '1'], 'too many arguments'],
   [['sql', 'SELECT 1', '--output', 'x.xlsx'], 'It must end in .csv, .json or .parquet'],
