@@ -201,9 +201,9 @@ async function planOf({ service }: PriceInstallation, file: string) {
   return makePlan(service, await readFiles([file]), SETTINGS);
 }
 
-/** Applies the file; each time the installation stops after some calls, and the same is done again. */
+/** Applies the file; after the installation refused a call, the same once more. */
 async function applied(installation: PriceInstallation, file: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let attempt = 0; attempt < 2; attempt += 1) {
     try {
       await runSteps(installation.service, await planOf(installation, file), () => {});
       return;
@@ -214,17 +214,17 @@ async function applied(installation: PriceInstallation, file: string): Promise<v
   throw new Error('never done');
 }
 
-test('files of prices that one installation exports make an empty one the same, with stops on the way, and then there is nothing to do', async () => {
+test('files of prices that one installation exports make an empty one the same, with a stop on the way, and then there is nothing to do', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prices-'));
   const file = join(folder, 'prices.yaml');
   await fc.assert(
-    fc.asyncProperty(catalogue, fc.integer({ min: 2, max: 12 }), async (spec, stopAfter) => {
+    fc.asyncProperty(catalogue, fc.integer({ min: 1, max: 12 }), async (spec, stopAt) => {
       const source = await createInstallation(NOW);
       let writes = 0;
       const target = await createInstallation(NOW, (path) => {
         if (!/create|update|addRates|archive$|Values|addKey/.test(path)) return;
         writes += 1;
-        if (writes % stopAfter === 0) throw new Error('stopped');
+        if (writes === stopAt) throw new Error('stopped');
       });
       try {
         await build(source, spec);
@@ -239,7 +239,7 @@ test('files of prices that one installation exports make an empty one the same, 
         await target.close();
       }
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(12), endOnFailure: true },
   );
   await rm(folder, { recursive: true });
 }, 240_000);

@@ -18,7 +18,7 @@ export function metricSteps(planning: Planning, list: readonly Matched<FileMetri
   const before = new Map(planning.held.metrics.map((one) => [one.key, one]));
   return list.flatMap(({ one, held, isRenamed }) => {
     if (held === null) return [createStep(planning, one)];
-    if (one.archived) return [];
+    if (held.isArchived) return [];
     const old = before.get(held.key);
     if (old === undefined) return [];
     if (isReplaced(old, one)) return [archiveStep('metric', held.key, held.id), createStep(planning, one)];
@@ -37,7 +37,7 @@ export function replacedMetrics(planning: Planning, list: readonly Matched<FileM
   return list.flatMap(({ one, held }) => {
     if (held === null) return planning.objects.metric.has(one.key) ? [one.key] : [];
     const old = before.get(held.key);
-    return old !== undefined && !one.archived && isReplaced(old, one) ? [held.key] : [];
+    return old !== undefined && !held.isArchived && isReplaced(old, one) ? [held.key] : [];
   });
 }
 

@@ -1,5 +1,6 @@
 /** The steps of a plan for products: their terms change from an instant on. */
 import { formatInstant } from '../../../core/time.ts';
+import { canonicalText } from './canonical.ts';
 import { type FileProduct, KEY_FIELD, type Terms } from './catalogue-file.ts';
 import {
   changeStart,
@@ -11,7 +12,14 @@ import {
   releaseKey,
 } from './planning.ts';
 import { post, Reference, type Step, step } from './step.ts';
-import { differingTerms, startsOf, type TermHistory, termChanges, termsAt } from './term-changes.ts';
+import {
+  differingTerms,
+  startsOf,
+  type TermChange,
+  type TermHistory,
+  termChanges,
+  termsAt,
+} from './term-changes.ts';
 
 const PATH = '/v1/contract-pricing/products';
 
@@ -22,7 +30,7 @@ export function productSteps(planning: Planning, list: readonly Matched<FileProd
     ...created.map((one) => createStep(planning, one)),
     ...created.flatMap(statedUpdates),
     ...list.flatMap(({ one, held, isRenamed }) =>
-      held === null || one.archived ? [] : changeSteps(planning, one, held, isRenamed),
+      held === null || held.isArchived ? [] : changeSteps(planning, one, held, isRenamed),
     ),
   ];
 }
@@ -97,32 +105,44 @@ function changeSteps(planning: Planning, one: FileProduct, held: HeldObject, isR
     );
     return [];
   }
-  const history = { held: historyOf(old), wanted: historyOf(one) };
-  const starts = new Set(startsOf(history.held));
-  const differs = (at: number) =>
-    differingTerms(termsAt(history.held, at), termsAt(history.wanted, at)).length > 0;
-  const news = startsOf(history.wanted).filter((at) => !starts.has(at) && differs(at));
   const isPriced = planning.held.rate_cards.some(({ rates }) =>
     rates.some(({ product }) => product === held.key),
   );
-  const noProblems: string[] = [];
-  const quiet = { ...planning, problems: noProblems };
-  const start = changeStart(quiet, `product ${one.key}`, news, !isPriced);
-  const changes = termChanges(history.held, history.wanted, start);
-  if (changes.length > 0) planning.problems.push(...noProblems);
+  const isBegun = !isPriced && isBeginOf(historyOf(old), historyOf(one));
+  const changes = isBegun ? [] : changesOf(planning, old, one, isPriced);
   const isNamed = changes.some(({ after }) => Object.hasOwn(after, 'name'));
   return [
     ...(isRenamed || (isNamed && !held.hasKeyField) ? [keepKey('product', held, one.key)] : []),
-    ...changes.map(({ start: at, before, after }) => {
-      for (const [name, value] of Object.entries(after)) {
-        if (value === undefined) {
-          planning.problems.push(`product ${one.key} has ${name}, which cannot be taken away`);
-        }
-      }
-      return updateStep(one.key, held.id, { from: formatInstant(at), before, after });
-    }),
+    ...(isBegun ? statedUpdates(one).slice(old.updates.length) : []),
+    ...changes.map(({ start, before, after }) =>
+      updateStep(one.key, held.id, { from: formatInstant(start), before, after }),
+    ),
     ...fieldSteps('product', held, old.custom_fields, one),
   ];
+}
+
+/** Whether only the last updates are missing, as after an interruption: then they are added as they are stated. */
+function isBeginOf(held: TermHistory, wanted: TermHistory): boolean {
+  return (
+    differingTerms(held.initial, wanted.initial).length === 0 &&
+    held.updates.length < wanted.updates.length &&
+    held.updates.every((update, index) => canonicalText(update) === canonicalText(wanted.updates[index]))
+  );
+}
+
+function changesOf(planning: Planning, old: FileProduct, one: FileProduct, isPriced: boolean): TermChange[] {
+  const [held, wanted] = [historyOf(old), historyOf(one)];
+  const starts = new Set(startsOf(held));
+  const differs = (at: number) => differingTerms(termsAt(held, at), termsAt(wanted, at)).length > 0;
+  const news = startsOf(wanted).filter((at) => !starts.has(at) && differs(at));
+  const problems: string[] = [];
+  const start = changeStart({ ...planning, problems }, `product ${one.key}`, news, !isPriced);
+  const changes = termChanges(held, wanted, start);
+  for (const [name, value] of changes.flatMap(({ after }) => Object.entries(after))) {
+    if (value === undefined) problems.push(`product ${one.key} has ${name}, which cannot be taken away`);
+  }
+  if (changes.length > 0) planning.problems.push(...problems);
+  return changes;
 }
 
 function typeOf({ type }: FileProduct): string {
