@@ -55,9 +55,12 @@ async function readOne(file: string): Promise<ReadFile> {
     const names = path.map((part) => (typeof part === 'number' ? part : String(part)));
     return { path: names, message: `${joinPath(names)}: ${message}` };
   });
-  const problems = [...found, ...(wrong ?? []), ...fieldProblems(value)];
-  const told = problems.map(({ path, message }) => `${placeOf(path)}: ${message}`);
-  if (told.length > 0) return { catalogue: NOTHING, problems: told, placeOf };
+  const told = new Set(found.map(({ path }) => JSON.stringify(path)));
+  const others = (wrong ?? []).filter(({ path }) => !told.has(JSON.stringify(path)));
+  const problems = [...found, ...others, ...fieldProblems(value)].map(
+    ({ path, message }) => `${placeOf(path)}: ${message}`,
+  );
+  if (problems.length > 0) return { catalogue: NOTHING, problems, placeOf };
   return { catalogue: catalogueForm.parse(withoutNulls(value)), problems: [], placeOf };
 }
 
