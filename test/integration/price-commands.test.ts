@@ -159,7 +159,7 @@ ${rates}`;
 
 test('tallyhouse plan renames what has a new key, and a metric with another definition becomes another one', async () => {
   const file = (metric: string, product: string) =>
-    `metrics:\n  - {${metric}, aggregation_type: SUM, aggregation_key: seconds}\nproducts:\n  - {${product}, type: USAGE}\n`;
+    `metrics:\n  - {${metric}, aggregation_type: SUM, aggregation_key: seconds, property_filters: [{name: seconds, exists: true}]}\nproducts:\n  - {${product}, type: USAGE}\n`;
   const before = file('key: seconds, name: Seconds', 'key: time, name: Time, billable_metric: seconds');
   expect((await run('apply', await written('before.yaml', before))).code).toBe(0);
   const renamed = before.replace('key: time,', 'key: duration, was: time,');
