@@ -1,7 +1,7 @@
 /** The tasks that need attention, each with a link. Only problems are listed. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, callAll } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import { keyOf } from '../../api/resources.ts';
@@ -13,8 +13,11 @@ import { Section } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 import type { Look, Matter } from './look.ts';
+
 import styles from './needs-person.module.css';
 import { useMissingEvents, useOverdue } from './overdue-and-missing.tsx';
+import { useMissingPrices } from './price-lines.tsx';
+import { useWarnedDrafts } from './warned-drafts.ts';
 
 const REFRESH_MS = 15_000;
 const WARNED_MAX = '100';
@@ -25,6 +28,7 @@ export function NeedsPerson() {
   const looks = [
     useDamage(),
     useJobs(),
+    useMissingPrices(),
     ...useWarnings(),
     ...useLateUsage(),
     useUnmatchedEvents(),
@@ -120,16 +124,7 @@ function useWarnings(): Look[] {
       return (await Promise.all(pages)).flatMap(({ data }) => data);
     },
   });
-  const drafts = useQuery({
-    queryKey: keyOf('GET /v1/invoices', 'warned drafts'),
-    staleTime: 60_000,
-    queryFn: ({ signal }) =>
-      callAll(
-        'GET /v1/invoices',
-        { query: { has_warnings: 'true', limit: WARNED_MAX, status: 'DRAFT' } },
-        { signal },
-      ),
-  });
+  const drafts = useWarnedDrafts();
   const matters = (key: string, warned: readonly Schemas['Invoice'][], one: string): Matter[] =>
     countByMonth(warned).map(([of, count]) => ({
       key: `${key} ${of}`,
