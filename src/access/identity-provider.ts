@@ -5,9 +5,11 @@
  * (`provider-roles.ts`), attempts and sessions (`provider-sign-in.ts`). ID tokens are checked against the system's clock,
  * also in a sandbox.
  */
-import type { ClientAuth, Configuration } from 'openid-client';
+import type { KeyObject } from 'node:crypto';
+import type { ClientAuth, Configuration, CryptoKey } from 'openid-client';
 import { z } from 'zod';
 import { Refusal } from '../core/errors.ts';
+import { ownValue } from '../core/own-value.ts';
 import type { ProviderConfig } from '../core/provider-settings.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { type Claims, claimAt } from './provider-roles.ts';
@@ -126,7 +128,7 @@ async function discover({ config }: Context): Promise<Discovered> {
   const configuration = await discovery(
     new URL(config.issuer),
     config.clientId,
-    { client_secret: config.clientSecret, [clockTolerance]: CLOCK_SKEW_SECONDS },
+    { [clockTolerance]: CLOCK_SKEW_SECONDS },
     await clientAuthentication(config),
     { timeout: TIMEOUT_SECONDS, execute: isHttp ? [allowInsecureRequests] : [] },
   );
@@ -138,14 +140,31 @@ async function discover({ config }: Context): Promise<Discovered> {
   return { configuration, keys, atMs: performance.now() };
 }
 
-/** As the provider takes it; the default of the specification is the header. */
-async function clientAuthentication({ clientSecret }: ProviderConfig): Promise<ClientAuth> {
-  const { ClientSecretBasic, ClientSecretPost } = await client();
-  const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
+/** A secret as the provider takes it, by default in the header; or a signature with the private key. */
+async function clientAuthentication({ credential }: ProviderConfig): Promise<ClientAuth> {
+  const { ClientSecretBasic, ClientSecretPost, PrivateKeyJwt } = await client();
+  if ('privateKey' in credential) return PrivateKeyJwt(await signingKey(credential.privateKey));
+  const [basic, post] = [ClientSecretBasic(credential.secret), ClientSecretPost(credential.secret)];
   return (server, ...request) => {
     const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     return (taken.includes('client_secret_basic') ? basic : post)(server, ...request);
   };
+}
+
+const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+/** RS256 for RSA, which every provider takes. */
+async function signingKey(key: KeyObject): Promise<CryptoKey> {
+  const { importPKCS8 } = await jose();
+  const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
+  const algorithm = { ed25519: 'EdDSA', ec: ownValue(ALGORITHM_OF_CURVE, curve), rsa: 'RS256' };
+  const name = ownValue(algorithm, key.asymmetricKeyType ?? '');
+  if (name === undefined) throw new Error(`keys of the curve ${curve} do not sign`);
+  return await importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), name);
 }
 
 async function begin(parts: Parts, redirectUri: string) {

@@ -1,4 +1,5 @@
 /** The settings of sign-in at an identity provider (OpenID Connect), docs/how-to/identity-provider.md. */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { entries } from './settings.ts';
 
@@ -18,10 +19,13 @@ export interface RoleRules {
   readonly admins: readonly string[];
 }
 
+/** The proof that a request to the provider is from this service. */
+export type ClientCredential = { readonly secret: string } | { readonly privateKey: KeyObject };
+
 export interface ProviderConfig {
   readonly issuer: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly credential: ClientCredential;
   /** Separated by blanks. */
   readonly scopes: string;
   readonly roles: RoleRules;
@@ -36,6 +40,20 @@ function isIssuer(text: string): boolean {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
   return isSafe && [search, hash, username, password].every((part) => part === '');
 }
+
+const KEY_TYPES = ['rsa', 'ec', 'ed25519'];
+
+/** PEM, in which environment files write line breaks as a backslash and an n. */
+const privateKey = z.string().transform((text, context): KeyObject => {
+  try {
+    const key = createPrivateKey(text.replaceAll('\\n', '\n'));
+    if (KEY_TYPES.includes(key.asymmetricKeyType ?? '')) return key;
+  } catch {
+    // The message could quote the key.
+  }
+  context.addIssue('must be a private key of RSA, an elliptic curve or Ed25519 as PEM, without a password');
+  return z.NEVER;
+});
 
 const roleName = z.string().regex(/^[^\s,=]{1,100}$/, 'must be the name of a role');
 
@@ -73,6 +91,11 @@ export const providerSettings = {
     .regex(/^[\x20-\x7e]{1,512}$/, 'must be printable ASCII, at most 512 characters')
     .optional()
     .describe('Secret of this service at the identity provider.'),
+  OIDC_PRIVATE_KEY: privateKey
+    .optional()
+    .describe(
+      'Private key with which this service signs instead of OIDC_CLIENT_SECRET (`private_key_jwt`): PEM, lines separated by \\n. The provider has the public key.',
+    ),
   OIDC_SCOPES: z
     .string()
     .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'must be scopes separated by blanks')
@@ -103,6 +126,7 @@ interface ProviderEnvironment {
   readonly OIDC_ISSUER?: string | undefined;
   readonly OIDC_CLIENT_ID?: string | undefined;
   readonly OIDC_CLIENT_SECRET?: string | undefined;
+  readonly OIDC_PRIVATE_KEY?: KeyObject | undefined;
   readonly OIDC_SCOPES: string;
   readonly OIDC_ROLE_CLAIM: string;
   readonly OIDC_ROLES: readonly MappedRole[];
@@ -113,13 +137,15 @@ interface ProviderEnvironment {
 /** Checks that the settings can be used together. */
 export function checkProviderSettings(env: ProviderEnvironment, context: z.RefinementCtx): void {
   const refuse = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: secret } = env;
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = env;
+  const credentials = [env.OIDC_CLIENT_SECRET, env.OIDC_PRIVATE_KEY].filter((each) => each !== undefined);
   if (issuer === undefined) {
-    if (clientId !== undefined || secret !== undefined) refuse('OIDC_CLIENT_ID', 'needs OIDC_ISSUER');
+    if (clientId !== undefined || credentials.length > 0) refuse('OIDC_CLIENT_ID', 'needs OIDC_ISSUER');
     return;
   }
   if (clientId === undefined) refuse('OIDC_ISSUER', 'needs OIDC_CLIENT_ID');
-  if (secret === undefined) refuse('OIDC_ISSUER', 'needs OIDC_CLIENT_SECRET');
+  if (credentials.length === 0) refuse('OIDC_ISSUER', 'needs OIDC_CLIENT_SECRET or OIDC_PRIVATE_KEY');
+  if (credentials.length > 1) refuse('OIDC_PRIVATE_KEY', 'cannot be set beside OIDC_CLIENT_SECRET');
   const gives =
     env.OIDC_ROLES.length + env.OIDC_ADMINS.length + (env.OIDC_DEFAULT_ROLE === undefined ? 0 : 1);
   if (gives === 0)
@@ -127,10 +153,11 @@ export function checkProviderSettings(env: ProviderEnvironment, context: z.Refin
 }
 
 export function providerConfig(env: ProviderEnvironment): ProviderConfig | undefined {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
-  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = env;
+  const credential = credentialOf(env);
+  if (issuer === undefined || clientId === undefined || credential === null) return undefined;
   return {
-    ...{ issuer, clientId, clientSecret, scopes: env.OIDC_SCOPES },
+    ...{ issuer, clientId, credential, scopes: env.OIDC_SCOPES },
     roles: {
       claim: env.OIDC_ROLE_CLAIM,
       mapped: env.OIDC_ROLES,
@@ -138,4 +165,9 @@ export function providerConfig(env: ProviderEnvironment): ProviderConfig | undef
       admins: env.OIDC_ADMINS,
     },
   };
+}
+
+function credentialOf(env: ProviderEnvironment): ClientCredential | null {
+  if (env.OIDC_PRIVATE_KEY !== undefined) return { privateKey: env.OIDC_PRIVATE_KEY };
+  return env.OIDC_CLIENT_SECRET === undefined ? null : { secret: env.OIDC_CLIENT_SECRET };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BillingProcess } from '../support/billing-process.ts';
-import { ProviderBrowser, providerForFile } from '../support/identity-provider.ts';
+import { CLIENT_SECRET, ProviderBrowser, providerForFile } from '../support/identity-provider.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
@@ -16,9 +16,9 @@ let chosen = 0;
 
 beforeAll(async () => {
   stores = await createSharedStores(NOW);
-  const { issuer, clientId, clientSecret } = provider.config();
+  const { issuer, clientId } = provider.config();
   const env = {
-    ...{ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret },
+    ...{ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: CLIENT_SECRET },
     ...{ OIDC_ROLES: 'finance team = finance, care=support', PUBLIC_URL: `${PUBLIC}/` },
   };
   processes = await Promise.all([stores.start('one', env), stores.start('two', env)]);
@@ -88,7 +88,7 @@ it('secrets of the identity provider are in no log', async () => {
   const refused = await kim.open(`${PUBLIC}/console/oidc/callback?code=secret-code&state=secret-state`);
   expect(refused.status).toBe(401);
   const logs = processes.map(({ program }) => program.stdout() + program.stderr()).join('');
-  for (const secret of ['secret-code', 'secret-state', provider.config().clientSecret, 'kim@acme']) {
+  for (const secret of ['secret-code', 'secret-state', CLIENT_SECRET, 'kim@acme']) {
     expect(logs).not.toContain(secret);
   }
 });

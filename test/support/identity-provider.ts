@@ -11,6 +11,7 @@ interface Controlled {
   readonly logoutUri?: string | null;
   readonly isThin?: boolean;
   readonly refreshes?: boolean;
+  readonly clientKey?: object | null;
   readonly isAway?: boolean;
   readonly key?: number;
   readonly mangled?: object | null;
@@ -25,6 +26,8 @@ export interface TestProvider {
   /** Signs claims with the key of the provider. */
   sign(claims: object, header?: object): Promise<string>;
 }
+
+export const CLIENT_SECRET = 'secret-of-the-tests-of-tallyhouse';
 
 export async function providerForFile(): Promise<TestProvider> {
   const program = runCommand(process.execPath, ['test/support/programs/identity-provider.mjs'], {});
@@ -41,7 +44,7 @@ export async function providerForFile(): Promise<TestProvider> {
   return {
     issuer,
     config: (roles = {}) => ({
-      ...{ issuer, clientId: 'tallyhouse', clientSecret: 'secret-of-the-tests-of-tallyhouse' },
+      ...{ issuer, clientId: 'tallyhouse', credential: { secret: CLIENT_SECRET } },
       scopes: 'openid profile email',
       roles: { claim: 'groups', mapped: [], defaultRole: undefined, admins: [], ...roles },
     }),

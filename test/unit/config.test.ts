@@ -1,7 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { misspeltLine, misspeltSettings } from '../../src/app/failures/misspelt-settings.ts';
 import { ConfigError, loadConfig, SETTINGS } from '../../src/config.ts';
+
+const KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 describe('the configuration', () => {
   test('works with nothing set', () => {
@@ -74,7 +79,7 @@ describe('the configuration', () => {
       expect(loadConfig({ ...env, OIDC_ADMINS: 'Ada@Acme.example, b@x.example' }).identityProvider).toEqual({
         issuer: 'https://login.acme.example/',
         clientId: 'tallyhouse',
-        clientSecret: 'a secret',
+        credential: { secret: 'a secret' },
         scopes: 'openid profile email',
         roles: {
           claim: 'groups',
@@ -86,6 +91,15 @@ describe('the configuration', () => {
           admins: ['ada@acme.example', 'b@x.example'],
         },
       });
+    });
+
+    test('the settings of an identity provider take a private key instead of a secret, with \\n for line breaks', () => {
+      const { identityProvider } = loadConfig({
+        ...env,
+        OIDC_CLIENT_SECRET: '',
+        OIDC_PRIVATE_KEY: KEY.replaceAll('\n', '\\n'),
+      });
+      expect(identityProvider?.credential).toHaveProperty('privateKey.asymmetricKeyType', 'ec');
     });
 
     test.each([
@@ -105,7 +119,9 @@ describe('the configuration', () => {
 
     test.each<readonly [change: Record<string, string>, message: string]>([
       [{ OIDC_CLIENT_ID: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_ID'],
-      [{ OIDC_CLIENT_SECRET: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_SECRET'],
+      [{ OIDC_CLIENT_SECRET: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_SECRET or OIDC_PRIVATE_KEY'],
+      [{ OIDC_PRIVATE_KEY: KEY }, 'OIDC_PRIVATE_KEY cannot be set beside OIDC_CLIENT_SECRET'],
+      [{ OIDC_CLIENT_SECRET: '', OIDC_PRIVATE_KEY: 'secret' }, 'OIDC_PRIVATE_KEY must be a private key'],
       [{ OIDC_ISSUER: '' }, 'OIDC_CLIENT_ID needs OIDC_ISSUER'],
       [{ OIDC_ROLES: '' }, 'OIDC_ISSUER needs OIDC_ROLES, OIDC_DEFAULT_ROLE or OIDC_ADMINS'],
       [{ OIDC_ROLES: 'finance' }, 'OIDC_ROLES must be claim value=role'],

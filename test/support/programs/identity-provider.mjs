@@ -21,6 +21,8 @@ const state = {
   /** Whether the ID token has the claims, or userinfo alone. */
   isThin: false,
   refreshes: true,
+  /** The public key of the service, as JWK; null: it has a secret. */
+  clientKey: null,
   /** Whether all connections are closed without an answer. */
   isAway: false,
   /** The number of the key that signs. */
@@ -55,11 +57,18 @@ async function signed(claims, { key = state.key, ...header } = {}) {
   return await new SignJWT(claims).setProtectedHeader(head).sign(await importJWK(jwkOf(key), 'RS256'));
 }
 
+function clientOf(key) {
+  if (key === null) return CLIENT;
+  const { client_id } = CLIENT;
+  const signs = { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_signing_alg: key.alg };
+  return { client_id, ...signs, jwks: { keys: [key] } };
+}
+
 function providerAt(issuer) {
   const provider = new Provider(issuer, {
     clients: [
       {
-        ...CLIENT,
+        ...clientOf(state.clientKey),
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: state.origins.map((origin) => `${origin}/console/oidc/callback`),
         post_logout_redirect_uris: state.origins.map((origin) => `${origin}/console`),
@@ -123,8 +132,8 @@ async function bodyOf(request) {
   return JSON.parse(Buffer.concat(parts).toString('utf8') || '{}');
 }
 
-function shapeOf({ origins, logoutUri, isThin, key }) {
-  return JSON.stringify([origins, logoutUri, isThin, key]);
+function shapeOf({ origins, logoutUri, isThin, key, clientKey }) {
+  return JSON.stringify([origins, logoutUri, isThin, key, clientKey]);
 }
 
 let provider;
