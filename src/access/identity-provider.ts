@@ -161,7 +161,7 @@ const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
 async function signingKey(key: KeyObject): Promise<CryptoKey> {
   const { importPKCS8 } = await jose();
   const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
-  const algorithm = { ed25519: 'EdDSA', ec: ownValue(ALGORITHM_OF_CURVE, curve), rsa: 'RS256' };
+  const algorithm = { ec: ownValue(ALGORITHM_OF_CURVE, curve), rsa: 'RS256' };
   const name = ownValue(algorithm, key.asymmetricKeyType ?? '');
   if (name === undefined) throw new Error(`keys of the curve ${curve} do not sign`);
   return await importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), name);

@@ -41,7 +41,7 @@ function isIssuer(text: string): boolean {
   return isSafe && [search, hash, username, password].every((part) => part === '');
 }
 
-const KEY_TYPES = ['rsa', 'ec', 'ed25519'];
+const KEY_TYPES = ['rsa', 'ec'];
 
 /** PEM, in which environment files write line breaks as a backslash and an n. */
 const privateKey = z.string().transform((text, context): KeyObject => {
@@ -51,7 +51,7 @@ const privateKey = z.string().transform((text, context): KeyObject => {
   } catch {
     // The message could quote the key.
   }
-  context.addIssue('must be a private key of RSA, an elliptic curve or Ed25519 as PEM, without a password');
+  context.addIssue('must be a private key of RSA or an elliptic curve as PEM, without a password');
   return z.NEVER;
 });
 

@@ -8,6 +8,8 @@ const KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
 
+const ED25519 = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
 describe('the configuration', () => {
   test('works with nothing set', () => {
     expect(loadConfig({})).toEqual({
@@ -122,6 +124,7 @@ describe('the configuration', () => {
       [{ OIDC_CLIENT_SECRET: '' }, 'OIDC_ISSUER needs OIDC_CLIENT_SECRET or OIDC_PRIVATE_KEY'],
       [{ OIDC_PRIVATE_KEY: KEY }, 'OIDC_PRIVATE_KEY cannot be set beside OIDC_CLIENT_SECRET'],
       [{ OIDC_CLIENT_SECRET: '', OIDC_PRIVATE_KEY: 'secret' }, 'OIDC_PRIVATE_KEY must be a private key'],
+      [{ OIDC_CLIENT_SECRET: '', OIDC_PRIVATE_KEY: ED25519 }, 'OIDC_PRIVATE_KEY must be a private key'],
       [{ OIDC_ISSUER: '' }, 'OIDC_CLIENT_ID needs OIDC_ISSUER'],
       [{ OIDC_ROLES: '' }, 'OIDC_ISSUER needs OIDC_ROLES, OIDC_DEFAULT_ROLE or OIDC_ADMINS'],
       [{ OIDC_ROLES: 'finance' }, 'OIDC_ROLES must be claim value=role'],
