@@ -102,7 +102,7 @@ const prices = createRoute({
 const create = createRoute({
   getParentRoute: () => root,
   path: '/create/$form',
-  validateSearch: texts('customer_id', 'contract_id', 'product_id'),
+  validateSearch: texts('customer_id', 'contract_id', 'product_id', 'subscription_id'),
   component: lazyRouteComponent(() => import('./pages/create/create.tsx'), 'Create'),
 });
 

@@ -34,7 +34,7 @@ describe.skipIf(isBrowserMissing())('forms of the console', () => {
   const write: Keyboard['write'] = (label, text) => keys.write(label, text);
   const choose: Keyboard['choose'] = (label, text) => keys.choose(label, text);
   const addedLines = () =>
-    cellsOf(page, 'Lines that differ: Invoice of 2026-11-26').then((rows) =>
+    cellsOf(page, 'Lines that differ: Invoice of 26 Nov 2026').then((rows) =>
       rows.length > 0 ? rows : cellsOf(page, 'Lines that differ: Draft, 1 Nov – 30 Nov 2026'),
     );
   const productNames = async () => {

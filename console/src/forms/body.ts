@@ -45,7 +45,9 @@ function sentValue(field: FormField, values: Values, sent: Sent): unknown {
   const schema = schemaAt(sent.schema, field.at);
   const value = values[field.at];
   const kind = field.kind ?? schema.kind;
-  if (kind === 'check') return value === true || schema.isRequired ? value === true : undefined;
+  if (kind === 'check') {
+    return value === true || schema.isRequired || field.isAlways === true ? value === true : undefined;
+  }
   if (kind === 'list') return listOf(field, values, { ...sent, schema: schema.items ?? sent.schema });
   if (kind === 'pairs') return pairsOf(entriesOf(values, field.at));
   const text = textOf(values, field.at).trim();

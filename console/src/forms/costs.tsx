@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { type BodyOf, call } from '../api/client.ts';
 import type { Exact } from '../api/exact.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
-import { intervalOf, monthAfter, monthOf, periodText } from '../format/time.ts';
+import { dayText, intervalOf, monthAfter, monthOf, periodText } from '../format/time.ts';
 import { Difference, Money } from '../parts/figures.tsx';
 import type { Line } from '../parts/line-names.ts';
 import { Fact, Facts, Section } from '../parts/page.tsx';
@@ -149,7 +149,7 @@ function keyOf({ contract_id, start_timestamp, current_invoice_id, invoice }: Pr
 }
 
 function titleOf({ current_status, start_timestamp, end_timestamp }: Previewed): string {
-  if (start_timestamp === end_timestamp) return `Invoice of ${start_timestamp.slice(0, 10)}`;
+  if (start_timestamp === end_timestamp) return `Invoice of ${dayText(start_timestamp)}`;
   const period = periodText(start_timestamp, end_timestamp);
   return current_status === undefined || current_status === 'DRAFT'
     ? `Draft, ${period}`

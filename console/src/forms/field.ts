@@ -44,6 +44,10 @@ export interface FormField {
   readonly isHidden?: boolean;
   /** For money: where the pricing unit of the amount goes. */
   readonly unitAt?: string;
+  /** For a contract: where its customer is. */
+  readonly of?: string;
+  /** For a check: sent if it is not set, too. */
+  readonly isAlways?: boolean;
   /** For a product: which ones can be chosen. */
   readonly types?: readonly string[];
   /** For a list: the fields of an entry, and the name of one. */

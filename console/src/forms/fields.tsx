@@ -246,11 +246,16 @@ function List(props: InputProps) {
         </div>
       ))}
       <button type="button" onClick={() => set(at, [...entries, startOf(fields, props.today)])}>
-        Add a {entry}
+        {addText(entry)}
       </button>
       {field.pasted === undefined ? null : <Paste {...props} columns={field.pasted} />}
     </>
   );
+}
+
+/** `Add a charge`, `Add an override`. */
+function addText(entry: string): string {
+  return `Add ${/^[aeiou]/.test(entry) ? 'an' : 'a'} ${entry}`;
 }
 
 /** Entries from rows of a sheet: products by their names. Rows that are not added stay, with the reason. */

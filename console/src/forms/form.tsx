@@ -82,7 +82,7 @@ function useForm<Key extends ChangeKey>(props: Ready<Key>) {
     setState({ isRunning: false });
     return costs.ask(async () => costsOf(await bodyToPreview(props, values, unit), now));
   };
-  const refused = costs.said?.state === 'refused' ? asEdit(costs.said.error) : state.error;
+  const refused = state.error ?? (costs.said?.state === 'refused' ? asEdit(costs.said.error) : undefined);
   const problems = problemsIn(refused, all, values);
   const place = useFocusOnProblem(refused);
   const requests = () => requestsOf(props, values, unit);

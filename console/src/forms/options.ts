@@ -52,10 +52,10 @@ function useUnits(): UseQueryResult<readonly CreditType[]> {
 /** The choices of a select of this kind, by name. */
 export function useOptions(
   kind: Kind,
-  { types }: FormField,
+  { types, of = 'customer_id' }: FormField,
   values: Values,
 ): UseQueryResult<readonly Option[]> {
-  const customer = textOf(values, 'customer_id');
+  const customer = textOf(values, of);
   return useQuery({
     queryKey: keyOf(OPERATIONS[kind] ?? PRODUCTS, 'choices', kind, types, customer),
     queryFn: async ({ signal }) => byName(await read(kind, types, customer, signal)),
@@ -105,11 +105,24 @@ function byName(options: readonly Option[]): readonly Option[] {
   return [...options].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The unit of the amounts of a form: the one that is chosen, else that of its rate card, else US dollars. */
+/** The rate card of the contract that a form changes; undefined without one. */
+function useCardOfContract(values: Values): string | undefined {
+  const [customer, contract] = [textOf(values, 'customer_id'), textOf(values, 'contract_id')];
+  const body = { customer_id: customer };
+  const { data } = useApi(CONTRACTS, { body }, { enabled: customer !== '' && contract !== '' });
+  return data?.data.find(({ id }) => id === contract)?.rate_card_id;
+}
+
+/**
+ * The unit of the amounts of a form: the one that is chosen, else that of its rate card or of the card of its contract,
+ * else US dollars.
+ */
 export function useUnit(fields: readonly FormField[], values: Values): CreditType {
   const chosen = fields.find(({ kind }) => kind === 'unit')?.at;
   const cards = useRateCards();
   const units = useUnits();
+  const ofContract = useCardOfContract(values);
   if (chosen !== undefined) return units.data?.find(({ id }) => id === textOf(values, chosen)) ?? USD;
-  return cards.data?.find(({ id }) => id === textOf(values, 'rate_card_id'))?.fiat_credit_type ?? USD;
+  const card = textOf(values, 'rate_card_id') || ofContract;
+  return cards.data?.find(({ id }) => id === card)?.fiat_credit_type ?? USD;
 }

@@ -15,6 +15,10 @@ const TITLES = {
   package: 'Create package',
   product: 'Create product',
   'rate-card': 'Create rate card',
+  seats: 'Seats',
+  'spend-limit': 'Set spend limit',
+  'spend-threshold': 'Add spend threshold',
+  'change-spend-threshold': 'Spend threshold',
   token: 'Create token',
   webhook: 'Create webhook',
 } as const;
@@ -26,6 +30,7 @@ export function CreateLink(props: {
     readonly customer_id?: string;
     readonly contract_id?: string;
     readonly product_id?: string;
+    readonly subscription_id?: string;
   };
 }) {
   return (

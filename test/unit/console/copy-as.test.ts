@@ -6,11 +6,12 @@ import { expect, test } from 'vitest';
 import { numberOf } from '../../../console/src/api/exact.ts';
 import { CLIENT_CALLS } from '../../../console/src/forms/client-calls.ts';
 import { clientText, curlText } from '../../../console/src/forms/copy-as.ts';
+import * as ON_CONTRACT from '../../../console/src/pages/create/contract-forms.ts';
 import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
 import * as TERMS from '../../../console/src/pages/create/terms.ts';
 import { clientOperations } from '../../support/client-operations.ts';
 
-const { form: _make, ...specs } = { ...OBJECTS, ...TERMS };
+const { form: _make, ...specs } = { ...OBJECTS, ...TERMS, ...ON_CONTRACT };
 const ORIGIN = 'https://billing.example.com';
 
 test('operations of forms are called as the official client calls them, and those that it lacks are posted', async () => {

@@ -7,6 +7,7 @@ import { type FormField, startOf, USD, type Values } from '../../../console/src/
 import { entriesIn, hasUnusedRows, rowsAt } from '../../../console/src/forms/paste.ts';
 import { problemsOf } from '../../../console/src/forms/problems.ts';
 import { bodySchema, type FieldSchema, type Reference, schemaAt } from '../../../console/src/forms/schema.ts';
+import * as ON_CONTRACT from '../../../console/src/pages/create/contract-forms.ts';
 import * as OBJECTS from '../../../console/src/pages/create/forms.ts';
 import * as TERMS from '../../../console/src/pages/create/terms.ts';
 import { bodyFields, WAYS } from '../../../console/src/pages/invoice/credit-values.ts';
@@ -14,7 +15,7 @@ import { everyRouteOfApp } from '../../../scripts/reference/every-route.ts';
 import { openApiDocument } from '../../../src/api/http/openapi.ts';
 
 const reference = JSON.parse(JSON.stringify(openApiDocument(everyRouteOfApp(), '0'))) as Reference;
-const { form: _make, ...specs } = { ...OBJECTS, ...TERMS };
+const { form: _make, ...specs } = { ...OBJECTS, ...TERMS, ...ON_CONTRACT };
 const forms = [
   ...Object.values(specs).flatMap(({ title, operation, fields, next }) => [
     { name: title, operation, fields },

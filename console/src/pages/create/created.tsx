@@ -5,9 +5,11 @@ import type { ReactNode } from 'react';
 import { versionOf } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import type { ChangeKey } from '../../api/resources.ts';
+import type { Values } from '../../forms/field.ts';
 import { Loaded } from '../../parts/states.tsx';
+import { CHANGED_SPEND_THRESHOLD, SEATS, SPEND_LIMIT, SPEND_THRESHOLD } from './contract-forms.ts';
 import { FormPage, type FormPageProps, type Known, Once } from './form-page.tsx';
-import { ALERT, CUSTOMER, FIELD_KEY, PRODUCT, TOKEN, WEBHOOK } from './forms.ts';
+import { ALERT, CUSTOMER, FIELD_KEY, type FormSpec, PRODUCT, TOKEN, WEBHOOK } from './forms.ts';
 import {
   CHANGED_CONTRACT,
   CHANGED_CUSTOMER,
@@ -107,6 +109,16 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
       leave={(navigate) => toCustomer(navigate, known.customer_id, 'contracts')}
     />
   ),
+  'spend-limit': (known) => <OnContract form={SPEND_LIMIT} known={known} />,
+  'spend-threshold': (known) => <OnContract form={SPEND_THRESHOLD} known={known} />,
+  'change-spend-threshold': (known) => <OnContract form={CHANGED_SPEND_THRESHOLD} known={known} />,
+  seats: (known) => (
+    <OnContract
+      form={SEATS}
+      known={known}
+      start={{ 'update_subscriptions[0].subscription_id': known.subscription_id ?? '' }}
+    />
+  ),
   'change-customer': (known) => <ChangeCustomer known={known} />,
   'change-product': (known) => (
     <FormPage
@@ -115,6 +127,16 @@ export const FORMS: Readonly<Record<string, (known: Known) => ReactNode>> = {
     />
   ),
 };
+
+/** A change of the terms of one contract. */
+function OnContract(props: {
+  readonly form: FormSpec<'POST /v2/contracts/edit'>;
+  readonly known: Known;
+  readonly start?: Values;
+}) {
+  const { known } = props;
+  return <FormPage {...props} leave={(navigate) => toCustomer(navigate, known.customer_id, 'contracts')} />;
+}
 
 function ChangeCustomer({ known }: { readonly known: Known }) {
   const read = { params: { customer_id: known.customer_id ?? '' } };

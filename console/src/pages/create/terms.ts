@@ -1,8 +1,8 @@
 /** The forms of contracts, their terms, packages and rate cards. */
 import { entriesOf, type FormField, textOf, USD, type Values } from '../../forms/field.ts';
+import { CHARGED, edit, KEPT, SPEND_LIMIT_FIELD } from './edit-form.ts';
 import { type FormSpec, form } from './forms.ts';
-
-const KEPT = 'Empty: it stays as it is.';
+import { isOneOf, OVERRIDE } from './overrides.ts';
 
 const today = (day: string) => day;
 const firstOfMonth = (day: string) => `${day.slice(0, 7)}-01`;
@@ -75,8 +75,6 @@ function billed(before: string, amount: string, day: string): FormField[] {
   ];
 }
 
-const CHARGED = { label: 'For', kind: 'charged', hint: 'As on invoices.' } as const;
-
 const hasPrice = (values: Values) => textOf(values, 'invoice_schedule.schedule_items[0].amount') !== '';
 
 const COMMIT: readonly FormField[] = [
@@ -88,6 +86,9 @@ const COMMIT: readonly FormField[] = [
   ),
 ];
 
+const isSeated = isOneOf('quantity_management_mode', 'SEAT_BASED');
+const hasNoSeats = (values: Values) => !isSeated(values);
+
 const LISTS: readonly FormField[] = [
   {
     at: 'subscriptions',
@@ -96,7 +97,24 @@ const LISTS: readonly FormField[] = [
     fields: [
       { at: 'subscription_rate.product_id', label: 'Product', kind: 'product', types: ['SUBSCRIPTION'] },
       { at: 'subscription_rate.billing_frequency', label: 'Billed', start: 'MONTHLY' },
-      { at: 'initial_quantity', label: 'Quantity', start: '1' },
+      { at: 'initial_quantity', label: 'Quantity', start: '1', isShown: hasNoSeats },
+      {
+        at: 'quantity_management_mode',
+        label: 'Counted by',
+        hint: 'Seat based: each seat has an id, and may have its own balance. Empty: a quantity.',
+      },
+      {
+        at: 'seat_config.seat_group_key',
+        label: 'Property of the seat',
+        hint: 'The property of events that has the id of the seat: user_id.',
+        isShown: isSeated,
+      },
+      {
+        at: 'seat_config.initial_seat_ids',
+        label: 'Seats',
+        hint: 'Their ids, one a line.',
+        isShown: isSeated,
+      },
       { at: 'collection_schedule', label: 'Collected', start: 'ADVANCE' },
       { at: 'proration.is_prorated', label: 'Prorated', start: true },
     ],
@@ -119,6 +137,32 @@ const LISTS: readonly FormField[] = [
     label: 'Discounts',
     entry: 'discount',
     fields: [{ at: 'product_id', ...CHARGED }, ...billed('schedule.', 'Reduction', 'Invoiced on')],
+  },
+  { at: 'overrides', label: 'Overrides', entry: 'override', fields: OVERRIDE },
+];
+
+const PARENT = 'hierarchy_configuration.parent';
+const hasParent = (values: Values) => textOf(values, `${PARENT}.customer_id`) !== '';
+
+const HIERARCHY: readonly FormField[] = [
+  {
+    at: `${PARENT}.customer_id`,
+    label: 'Parent customer',
+    kind: 'customer',
+    hint: 'Whose contract pays for this one, or shares its balances. Empty: none.',
+  },
+  {
+    at: `${PARENT}.contract_id`,
+    label: 'Parent contract',
+    kind: 'contract',
+    of: `${PARENT}.customer_id`,
+    isShown: hasParent,
+  },
+  { at: 'hierarchy_configuration.payer', label: 'Paid by', isShown: hasParent },
+  {
+    at: 'hierarchy_configuration.usage_statement_behavior',
+    label: 'Statements of usage',
+    isShown: hasParent,
   },
 ];
 
@@ -161,13 +205,13 @@ export const CONTRACT = form('POST /v1/contracts/create', 'Create contract', [
     isShown: (values) =>
       hasNoPackage(values) && textOf(values, 'billing_provider_configuration.billing_provider') !== '',
   },
+  { ...SPEND_LIMIT_FIELD, isShown: hasNoPackage },
+  ...HIERARCHY.map((field) => ({
+    ...field,
+    isShown: (values: Values) => hasNoPackage(values) && (field.isShown?.(values) ?? true),
+  })),
   ...LISTS.map((list) => ({ ...list, kind: 'list' as const, isShown: hasNoPackage })),
 ]);
-
-/** A change of a contract, which can be previewed. */
-function edit(title: string, fields: readonly FormField[]): FormSpec<'POST /v2/contracts/edit'> {
-  return { ...form('POST /v2/contracts/edit', title, fields), showsCosts: true };
-}
 
 const ON_CUSTOMER: readonly FormField[] = [
   { at: 'customer_id', label: 'Customer', isHidden: true },

@@ -95,6 +95,7 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
         rows={terms}
         keyOf={(_term, index) => String(index)}
       />
+      {archived_at === undefined ? <MoreTerms contract={contract} /> : null}
       <p className="small">
         <Link to="." search={{ view: 'invoices' } as never}>
           Invoices
@@ -121,6 +122,37 @@ function Actions({ contract: { id, customer_id, name } }: { readonly contract: C
         </p>
       </Confirm>
     </span>
+  );
+}
+
+/** Terms that are no rows of the table, and the forms that change them. */
+function MoreTerms({ contract }: { readonly contract: Contract }) {
+  const { id, customer_id, spend_limit: limit, spend_threshold_configuration: threshold } = contract;
+  const known = { customer_id, contract_id: id };
+  return (
+    <>
+      {limit == null ? null : (
+        <p className="soft small">
+          Usage beyond balances may charge{' '}
+          {limit.credit_type === undefined
+            ? quantityText(limit.amount)
+            : moneyText(limit.amount, limit.credit_type)}{' '}
+          in a billing period.
+        </p>
+      )}
+      <div className={styles.more}>
+        <CreateLink form="spend-limit" known={known} />
+        <CreateLink form={threshold == null ? 'spend-threshold' : 'change-spend-threshold'} known={known} />
+        {contract.subscriptions?.map(({ id: subscription_id, name, subscription_rate }) =>
+          subscription_id === undefined ? null : (
+            <span key={subscription_id}>
+              <CreateLink form="seats" known={{ ...known, subscription_id }} />{' '}
+              <span className="soft small">{name ?? subscription_rate.product.name}</span>
+            </span>
+          ),
+        )}
+      </div>
+    </>
   );
 }
 
