@@ -69,7 +69,27 @@ CREATE OR REPLACE VIEW analysts.events DEFINER = CURRENT_USER SQL SECURITY DEFIN
 SELECT o.customer_id AS customer_id, e.transaction_id AS transaction_id,
   CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp,
   toDateTime64(e.ingested_at, 3, 'UTC') AS ingested_at, e.properties AS properties
-FROM (SELECT * FROM tallyhouse.usage_events FINAL) AS e
+FROM (
+  SELECT transaction_id, customer_ref, event_type, timestamp, properties, ingested_at
+  FROM tallyhouse.usage_events FINAL
+  WHERE (customer_ref, event_type, timestamp, transaction_id) GLOBAL NOT IN (
+    SELECT customer_ref, event_type, timestamp, transaction_id FROM tallyhouse.corrected_events
+    WHERE is_given = 0 AND of_attempt = '' AND toString(attempt) GLOBAL IN (
+      SELECT attempt FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'event_corrections')
+    )
+  )
+  UNION ALL
+  SELECT transaction_id, customer_ref, event_type, timestamp, properties, ingested_at
+  FROM tallyhouse.corrected_events
+  WHERE is_given = 1 AND toString(attempt) GLOBAL IN (
+    SELECT attempt FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'event_corrections')
+  ) AND (toString(attempt), transaction_id) GLOBAL NOT IN (
+    SELECT toString(of_attempt), transaction_id FROM tallyhouse.corrected_events
+    WHERE is_given = 0 AND of_attempt != '' AND toString(attempt) GLOBAL IN (
+      SELECT attempt FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'event_corrections')
+    )
+  )
+) AS e
 GLOBAL INNER JOIN (
   SELECT customer_ref, customer_id
   FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'event_owners')

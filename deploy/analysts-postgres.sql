@@ -23,6 +23,10 @@ UNION ALL
 SELECT alias, customer_id::text FROM public.ingest_aliases
 WHERE NOT EXISTS (SELECT 1 FROM public.customers WHERE customers.id::text = ingest_aliases.alias);
 
+-- The corrections of events that stand.
+CREATE OR REPLACE VIEW analysts.event_corrections AS
+SELECT attempt::text AS attempt FROM public.event_corrections WHERE status = 'applied';
+
 CREATE OR REPLACE VIEW analysts.contracts AS
 SELECT id::text AS contract_id, customer_id::text AS customer_id, name, rate_card_id::text AS rate_card_id,
   analysts.millis(starting_at) AS starting_at, analysts.millis(ending_before) AS ending_before,

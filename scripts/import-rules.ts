@@ -54,6 +54,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'schema',
     'stored-parts',
     'copies',
+    'corrections',
     'ingest',
     'otlp',
     'frozen-lines',

@@ -11,6 +11,7 @@ import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { Tracer } from '../core/tracing.ts';
 import type { ClickHouse, QueryLane } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
+import type { Corrections } from '../metering/corrections/corrections.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventFacts } from '../metering/ingest/event-facts.ts';
 import type { UsageSource } from '../metering/usage/usage-source.ts';
@@ -25,6 +26,8 @@ export interface BillingContext {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   readonly eventFacts: EventFacts;
+  /** The corrections of events that readers know. */
+  readonly corrections: Corrections;
   /** The only way in which usage is read. */
   readonly usageSource: UsageSource;
   readonly clock: Clock;

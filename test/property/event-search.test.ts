@@ -23,6 +23,7 @@ function found(event: NaiveEvent): StoredEvent {
     timestamp: event.timestamp,
     properties: new Map(Object.entries(event.properties)),
     receivedAt: Math.floor(event.ingestedAt / 1000),
+    ingestedAt: String(event.ingestedAt),
     tick: String(event.ingestedAt),
   };
 }

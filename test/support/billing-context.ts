@@ -37,7 +37,8 @@ export function billingContext(
     ...given,
     clickhouse,
   });
-  return { ...context, ...given };
+  // Readers of events see the applied corrections.
+  return { ...context, ...given, clickhouse: context.clickhouse };
 }
 
 /** The same with what jobs and notifications need. Nothing is paused, and the stores answer. */

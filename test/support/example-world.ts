@@ -283,11 +283,28 @@ async function operationIds(api: ApiClient, customer_id: string) {
       name: 'Of the world',
       sql: 'SELECT 1 AS one',
     }),
+    openCorrection: await correctionId(api, 'voided-1'),
+    filledCorrection: await correctionId(api, 'voided-2'),
+    appliedCorrection: await appliedId(api),
+    wrongCorrection: await correctionId(api, 'voided-3'),
     notification: await createdId(api, '/v2/notifications/create', {
       name: 'World',
       policy: { type: 'contract.end', offset: '-P1D' },
     }),
   };
+}
+
+async function correctionId(api: ApiClient, transactionId: string): Promise<string> {
+  const id = await createdId(api, '/v1/events/corrections/create', { name: transactionId, reason: 'Wrong' });
+  const additions = { correction_id: id, void: [{ transaction_id: transactionId }] };
+  await api.post('/v1/events/corrections/add', additions);
+  return id;
+}
+
+async function appliedId(api: ApiClient): Promise<string> {
+  const id = await correctionId(api, 'voided-4');
+  await api.post('/v1/events/corrections/apply', { correction_id: id });
+  return id;
 }
 
 async function sessionId(api: ApiClient): Promise<string> {

@@ -1,5 +1,6 @@
 /** Inserts events into ClickHouse as ingestion stores them, including copies of one event. */
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { firstHashWord } from '../../src/metering/ingest/transaction-hash-search.ts';
 import type { NaiveEvent } from './naive/usage.ts';
 
 const COLUMNS = [
@@ -10,6 +11,7 @@ const COLUMNS = [
   'properties',
   'ingested_at',
   'version',
+  'id_hash_a',
 ];
 
 /**
@@ -43,6 +45,7 @@ function eventRow(event: NaiveEvent): string {
     properties,
     ingested,
     version,
+    firstHashWord(transactionId),
   ]);
 }
 

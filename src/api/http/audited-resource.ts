@@ -11,6 +11,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/customerCredits|\/credits\//, 'credit'],
   [/\/subscriptions?\//, 'subscription'],
   [/\/creditNotes/, 'credit_note'],
+  [/events\/corrections/, 'correction'],
   [/\/invoices?\/|InvoiceIssueDate/, 'invoice'],
   [/BillingProviderConfigurations/, 'customer'],
   [/BillingProvider/, 'billing_provider'],

@@ -47,7 +47,12 @@ const TABLE: Partial<Readonly<Record<Permission, readonly string[]>>> = {
       'getEventBilling',
       'listEvents',
     ],
+    ...['listEventCorrections', 'getEventCorrection'],
     ...['countEventsByDay', 'listEventTypes', 'getSystemStatus', 'getSandboxClock'],
+  ],
+  'events:write': [
+    ...['createEventCorrection', 'addToEventCorrection', 'applyEventCorrection', 'revertEventCorrection'],
+    ...['dropEventCorrection'],
   ],
   'sql:read': ['querySql', 'listSavedQueries'],
   'sql:write': ['saveQuery', 'deleteSavedQuery'],

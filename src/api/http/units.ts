@@ -24,6 +24,9 @@ const PLACE = 'A position without a unit.';
 const UNITS: Readonly<Record<string, string>> = {
   above: 'Unit: that of the quantity which the tier or range divides.',
   accepted: EVENTS,
+  voided_events: EVENTS,
+  amended_events: EVENTS,
+  unknown_events: EVENTS,
   after_invoice: MONEY,
   amount: MONEY,
   balance: MONEY,

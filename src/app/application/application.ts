@@ -12,12 +12,14 @@ import { ConfigError } from '../../config.ts';
 import { NO_TRACER } from '../../core/tracing.ts';
 import { createServiceClock, leftSandboxLine, type ServiceClock } from '../../jobs/service-clock.ts';
 import type { Logger } from '../../log.ts';
+import { type Corrections, createCorrections } from '../../metering/corrections/corrections.ts';
 import { createRepeatLog, type RepeatLog } from '../../metering/events/repeat-log.ts';
 import { createEventFacts, type EventFacts } from '../../metering/ingest/event-facts.ts';
 import { closeReportReader } from '../../metering/sql/reports/run-report.ts';
 import { closeMetricReader } from '../../metering/sql/run/sql-metric.ts';
 import { createRecentUsage, type RecentUsage } from '../../metering/usage/recent-usage.ts';
 import { createRightOfWay, type RightOfWay } from '../../runtime/right-of-way.ts';
+import { readAppliedCorrections } from '../../store/events/event-corrections.ts';
 import { createBillingContext } from '../billing/billing-context.ts';
 import { createServiceSecrets } from '../billing/service-secrets.ts';
 import { fillTokenCatalogue } from '../billing/token-catalogue.ts';
@@ -87,10 +89,15 @@ async function createParts(
   const repeats = running.add('repeats', createRepeatLog({ clickhouse: data.clickhouse }));
   const rightOfWay = createRightOfWay();
   const ingest = running.add('events', createEventIngest({ given, data, clock, repeats }));
-  const eventFacts = createEventFacts({ ingest, keptFrom: data.retention.keptFrom, isShared });
+  const corrections = running.add('readers', await createCorrectionsOf(data));
+  ingest.startAfter(corrections.lastTick());
+  const { keptFrom } = data.retention;
+  const eventFacts = createEventFacts({ ingest, corrections, keptFrom, isShared });
   const recentUsage = running.add('readers', createRecentUsage(eventFacts, data.guard.problem));
   data.watch.onLoss(() => recentUsage.forget());
-  const context = await createContext({ given, data, clock, eventFacts, repeats, rightOfWay, recentUsage });
+  corrections.onChange(() => recentUsage.forget());
+  const facts = { eventFacts, corrections, recentUsage };
+  const context = await createContext({ given, data, clock, repeats, rightOfWay, ...facts });
   const ingestion = await createIngestion({ given, data, context, ingest, running });
   const work = await createWork(context, given, data, running);
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
@@ -108,25 +115,36 @@ async function createParts(
   return { given, data, context, rightOfWay, repeats, work, holds, ingestion, invoicePdf };
 }
 
+/** With the log in front of an embedded ClickHouse this process is its only reader and writer. */
+async function createCorrectionsOf({ stores }: StoredData): Promise<Corrections> {
+  const corrections = createCorrections({
+    read: () => readAppliedCorrections(stores.db),
+    isOnlyReader: stores.blocks !== undefined,
+  });
+  await corrections.refresh();
+  return corrections;
+}
+
 interface ContextParts {
   readonly given: ApplicationParts;
   readonly data: StoredData;
   readonly clock: ServiceClock;
   readonly eventFacts: EventFacts;
+  readonly corrections: Corrections;
   readonly repeats: RepeatLog;
   readonly rightOfWay: RightOfWay;
   readonly recentUsage: RecentUsage;
 }
 
 async function createContext(parts: ContextParts): Promise<RunningParts['context']> {
-  const { given, data, clock, eventFacts, repeats, rightOfWay, recentUsage } = parts;
+  const { given, data, clock, eventFacts, corrections, repeats, rightOfWay, recentUsage } = parts;
   const { config, log, tracer = NO_TRACER } = given;
   const { stores, clickhouse, isPaused } = data;
   const secrets = await createServiceSecrets({ config, db: stores.db, log });
   return {
     ...createBillingContext({
       ...{ config, db: stores.db, clickhouse, eventFacts, clock, log, tracer, repeats, secrets },
-      ...{ usageSource: stores.usageSource, recentUsage },
+      ...{ usageSource: stores.usageSource, corrections, recentUsage },
     }),
     ...{ clock, isPaused, upcoming: upcomingCommits, giveWay: rightOfWay.giveWay },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),

@@ -11,6 +11,8 @@ import { DEFAULT_NUMBER_PATTERN } from '../../core/invoice-number.ts';
 import { createSecrets, type Secrets } from '../../core/secrets.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { type Corrections, createCorrections } from '../../metering/corrections/corrections.ts';
+import { withCorrections } from '../../metering/corrections/with-corrections.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { EventFacts } from '../../metering/ingest/event-facts.ts';
 import type { RecentUsage } from '../../metering/usage/recent-usage.ts';
@@ -18,6 +20,7 @@ import type { UsageSource } from '../../metering/usage/usage-source.ts';
 import { createUsageSource } from '../../metering/usage/usage-source.ts';
 import { providerOf } from '../../payments/providers.ts';
 import type { Database } from '../../store/base/database.ts';
+import { readAppliedCorrections } from '../../store/events/event-corrections.ts';
 import { createAccounts, type PaymentsConfig, providerParts } from './payments.ts';
 
 export type BillingConfig = PaymentsConfig &
@@ -40,6 +43,8 @@ interface BillingParts {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   readonly eventFacts: EventFacts;
+  /** Absent: PostgreSQL is asked before each statement over events. */
+  readonly corrections?: Corrections;
   /** Absent: usage is read from ClickHouse. */
   readonly usageSource?: UsageSource | undefined;
   /** Absent: usage is always read. */
@@ -52,11 +57,18 @@ interface BillingParts {
   readonly secrets?: Secrets;
 }
 
+function readCorrections(db: Database): Corrections {
+  return createCorrections({ read: () => readAppliedCorrections(db), isOnlyReader: false });
+}
+
 export function createBillingContext({ config, ...parts }: BillingParts): BillingContext {
+  const { corrections = readCorrections(parts.db) } = parts;
+  // Everything that reads events does so through this context.
+  const clickhouse = withCorrections(parts.clickhouse, corrections);
   const context: BillingContext = {
     ...parts,
-    usageSource:
-      parts.usageSource ?? createUsageSource(parts.clickhouse, parts.eventFacts, parts.recentUsage),
+    ...{ corrections, clickhouse },
+    usageSource: parts.usageSource ?? createUsageSource(clickhouse, parts.eventFacts, parts.recentUsage),
     gracePeriodHours: config.gracePeriodHours,
     windowDays: config.ingestWindowDays,
     paymentProvider: config.paymentProvider,

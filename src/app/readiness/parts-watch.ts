@@ -10,6 +10,7 @@ import type { Logger } from '../../log.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { stringLiteral } from '../../metering/client/clickhouse-parameters.ts';
+import { CORRECTED_EVENTS_TABLE } from '../../metering/corrections/corrected-rows.ts';
 import { partitionOf } from '../../metering/events/old-months.ts';
 import { USAGE_EVENTS_TABLE } from '../../metering/ingest/encode-events.ts';
 import type { DamagedPart } from '../../metering/stored-parts/guard-parts.ts';
@@ -40,6 +41,9 @@ import {
   unsettledLosses,
 } from '../../store/events/event-store.ts';
 import type { LostEvents } from '../stores/logged-clickhouse.ts';
+
+/** Their months are removed together. */
+const TABLES_OF_EVENTS: readonly string[] = [USAGE_EVENTS_TABLE, CORRECTED_EVENTS_TABLE];
 
 export interface PartsWatch {
   /** Checks once. Rejects if one of the stores does not respond; earlier findings stay valid. */
@@ -183,7 +187,7 @@ class Watch implements PartsWatch {
     const retention = await findEventRetention(this.#options.db);
     if (retention === null) return () => true;
     const first = partitionOf(retention.keptFrom);
-    return ({ table, partition }) => table !== USAGE_EVENTS_TABLE || partition >= first;
+    return ({ table, partition }) => !TABLES_OF_EVENTS.includes(table) || partition >= first;
   }
 
   async #permitted<T>(read: () => Promise<T>): Promise<T | null> {

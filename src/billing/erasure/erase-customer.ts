@@ -17,6 +17,7 @@ import {
   eraseHeader,
   eraseMessages,
 } from '../../store/erasure/erased-customers.ts';
+import { eraseOpenEntries } from '../../store/events/event-corrections.ts';
 import { deleteHolds } from '../../store/holds/holds.ts';
 import { eraseCreditNoteTexts } from '../../store/invoices/credit-notes.ts';
 import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
@@ -51,6 +52,7 @@ export async function eraseCustomer(context: BillingContext, customerId: string)
     await eraseAlerts(tx, customerId, now);
     await eraseMessages(tx, customerId);
     await eraseCreditNoteTexts(tx, customerId);
+    await eraseOpenEntries(tx, refs);
     await eraseAnswers(tx, customerId, ANSWER_ERASED);
     await enqueueJobs(tx, [eraseEventsJob(customerId, refs, now)]);
     await eraseCustomFields(tx, customerId);

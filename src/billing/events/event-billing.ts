@@ -62,7 +62,9 @@ export interface EventBilling {
  * deduplication window, and (`too_large`) more than 100 invoices for its time.
  */
 export async function eventBilling(context: BillingContext, transactionId: string): Promise<EventBilling> {
-  const view = (await searchEvents(context, [transactionId])).find(({ isDuplicate }) => !isDuplicate);
+  const views = (await searchEvents(context, [transactionId])).filter(({ isDuplicate }) => !isDuplicate);
+  // The version that counts; that of an event that was taken back is on no line.
+  const view = views.find(({ standing }) => standing.status === 'billed') ?? views.at(-1);
   if (view === undefined)
     throw new Refusal('not_found', `no event ${transactionId} within the ingest window`);
   if (view.customer === null) return { view, invoices: [], lines: [], warnings: [] };

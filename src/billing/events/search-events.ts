@@ -7,11 +7,13 @@ import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE, TOKEN_KINDS } from '../../core/token-billing.ts';
+import type { CorrectedVersion } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import type { PropertyReader } from '../../metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import type { Database } from '../../store/base/database.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
+import { correctionsOfAttempts } from '../../store/events/event-corrections.ts';
 import { allMetrics, type StoredMetric } from '../../store/metrics/billable-metrics.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
@@ -32,22 +34,34 @@ interface UnmatchedMetric {
   readonly reason: string;
 }
 
+/** What corrections have made of a version of an event. */
+export interface EventStanding {
+  /** `billed`: it counts; `amended`: another version counts instead. */
+  readonly status: 'billed' | 'voided' | 'amended';
+  /** The set that gave this version, or took it away; null: none. */
+  readonly correctionId: string | null;
+}
+
+const AS_SENT: EventStanding = { status: 'billed', correctionId: null };
+
 export interface EventView {
   /** Identifies this row; stable across searches. */
   readonly id: string;
   readonly event: StoredEvent;
   readonly isDuplicate: boolean;
+  readonly standing: EventStanding;
   readonly customer: UsageOwnerName | null;
   /** The metrics whose usage counts this event, archived ones included. */
   readonly matched: readonly MatchedMetric[];
   /** Why tokens of a token-billing event have no price; null if they have one, and for other events. */
   readonly unpricedReason: string | null;
-  /** The active metrics that do not count it; empty for a duplicate, which nothing counts. */
+  /** The active metrics that do not count it; empty for a row that nothing counts. */
   readonly unmatched: readonly UnmatchedMetric[];
 }
 
 /**
- * The events accepted within the window with these ids, in the order of the ids; each followed by its recorded repeats.
+ * The events accepted within the window with these ids, in the order of the ids; each followed by the versions that
+ * corrections have given it, and by its recorded repeats.
  * Refuses (`too_large`) more events and metrics than one answer can hold.
  */
 export async function searchEvents(
@@ -59,10 +73,12 @@ export async function searchEvents(
   // Ids are kept in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
   await repeats.flush();
-  const [{ accepted: events, repeats: duplicates }, metrics] = await Promise.all([
+  const [{ accepted, corrected, repeats: duplicates }, metrics] = await Promise.all([
     usageSource.events.find(ids, receivedFrom, REPEATS_SHOWN_MAX),
     metricsWithFields(db),
   ]);
+  const standings = await standingsOf(db, accepted, corrected);
+  const events = [...standings.keys()];
   if (events.length * metrics.length > DECISIONS_MAX) {
     throw new Refusal(
       'too_large',
@@ -75,15 +91,60 @@ export async function searchEvents(
   const unpriced = await unpricedReasonsOf(db, events);
   const ownerOf = ({ customerRef }: StoredEvent) => owners.get(customerRef) ?? null;
   const views = [
-    ...events.map((event) => ({
-      ...acceptedView(event, ownerOf(event), metrics, propertyOf),
-      unpricedReason: unpriced.get(event) ?? null,
-    })),
-    ...duplicates.map((event) => duplicateView(event, ownerOf(event))),
+    ...[...standings].map(([event, standing]) =>
+      standing.status === 'billed'
+        ? {
+            ...acceptedView(event, ownerOf(event), metrics, propertyOf),
+            standing,
+            unpricedReason: unpriced.get(event) ?? null,
+          }
+        : uncountedView(event, ownerOf(event), { standing, isDuplicate: false }),
+    ),
+    ...duplicates.map((event) =>
+      uncountedView(event, ownerOf(event), { standing: AS_SENT, isDuplicate: true }),
+    ),
   ];
   const position = new Map(ids.map((id, index) => [id, index]));
   const positionOf = ({ event }: EventView) => position.get(event.transactionId) ?? 0;
   return views.sort((a, b) => positionOf(a) - positionOf(b));
+}
+
+/** All versions of these events, each with its standing, those as they were sent first. */
+async function standingsOf(
+  db: Database,
+  accepted: readonly StoredEvent[],
+  corrected: readonly CorrectedVersion[],
+): Promise<Map<StoredEvent, EventStanding>> {
+  const sets = await correctionsOfAttempts(
+    db,
+    corrected.map(({ attempt }) => attempt),
+  );
+  const ids = new Set(accepted.map(({ transactionId }) => transactionId));
+  const given = corrected.filter(({ event, isGiven }) => isGiven && ids.has(event.transactionId));
+  const standingOf = (event: StoredEvent, ofAttempt: string): EventStanding => {
+    const taken = corrected.find(
+      (one) => !one.isGiven && one.ofAttempt === ofAttempt && hasKeyOf(one.event, event),
+    );
+    const own = sets.get(taken?.attempt ?? ofAttempt)?.id ?? null;
+    if (taken === undefined) return { status: 'billed', correctionId: own };
+    const isAmended = given.some(
+      (one) => one.attempt === taken.attempt && one.event.transactionId === event.transactionId,
+    );
+    return { status: isAmended ? 'amended' : 'voided', correctionId: own };
+  };
+  return new Map([
+    ...accepted.map((event) => [event, standingOf(event, '')] as const),
+    ...given.map(({ event, attempt }) => [event, standingOf(event, attempt)] as const),
+  ]);
+}
+
+function hasKeyOf(a: StoredEvent, b: StoredEvent): boolean {
+  return (
+    a.transactionId === b.transactionId &&
+    a.customerRef === b.customerRef &&
+    a.eventType === b.eventType &&
+    a.timestamp === b.timestamp
+  );
 }
 
 async function metricsWithFields(db: Database): Promise<MatchedMetric[]> {
@@ -108,11 +169,16 @@ async function unpricedReasonsOf(
   return new Map(priced.map((event, index) => [event, reasons[index] ?? null]));
 }
 
-function duplicateView(event: StoredEvent, customer: UsageOwnerName | null): EventView {
+/** Of a row that nothing counts. */
+function uncountedView(
+  event: StoredEvent,
+  customer: UsageOwnerName | null,
+  of: Pick<EventView, 'standing' | 'isDuplicate'>,
+): EventView {
   return {
+    ...of,
     id: rowId(event),
     event,
-    isDuplicate: true,
     customer,
     matched: [],
     unmatched: [],
@@ -136,7 +202,8 @@ function acceptedView(
     if (reason === null) matched.push(metric);
     else if (metric.archivedAt === null) unmatched.push({ metric, reason });
   }
-  return { id: rowId(event), event, isDuplicate: false, customer, matched, unmatched, unpricedReason: null };
+  const about = { event, isDuplicate: false, standing: AS_SENT, customer };
+  return { id: rowId(event), ...about, matched, unmatched, unpricedReason: null };
 }
 
 function rowId({ transactionId, tick }: StoredEvent): string {

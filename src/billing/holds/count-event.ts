@@ -103,7 +103,8 @@ function countOf(
   const names = [...propertiesToMatch(metric), ...need.groupKeys, need.usageFilter?.property ?? ''];
   // Only ClickHouse reads into nested values.
   if (names.some((name) => leadsInto(event, name))) return 'not_priceable';
-  const stored: StoredEvent = { ...event, transactionId: '', customerRef: '', receivedAt: 0, tick: '' };
+  const nowhere = { transactionId: '', customerRef: '', receivedAt: 0, ingestedAt: '0', tick: '' };
+  const stored: StoredEvent = { ...event, ...nowhere };
   if (mismatchReason(metric, stored, ({ properties }, name) => properties.get(name) ?? null) !== null)
     return null;
   const { usageFilter } = need;

@@ -42,6 +42,20 @@ export function copiedTables(now: Instant): readonly CopiedTable[] {
       condition: 'true',
     },
     {
+      name: 'corrected_events',
+      columns: [
+        ...['attempt', 'is_given', 'of_attempt', 'transaction_id', 'customer_ref', 'event_type'],
+        ...['timestamp', 'properties', 'ingested_at'],
+      ],
+      portion: 'toYYYYMM(timestamp)',
+      month: 'toYYYYMM(timestamp)',
+      values: `toString(attempt), is_given, toString(of_attempt), transaction_id, customer_ref, toString(event_type),
+        toUnixTimestamp64Milli(timestamp), mapKeys(properties), mapValues(properties),
+        toUnixTimestamp64Micro(ingested_at)`,
+      acceptedAt: null,
+      condition: 'true',
+    },
+    {
       name: 'invoice_hourly_lines',
       columns: ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'],
       portion: 'toYYYYMM(first_hour)',

@@ -3,6 +3,7 @@ import type { Interval } from '../../core/time.ts';
 import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
+import { CORRECTED_EVENTS_TABLE } from '../corrections/corrected-rows.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 
 /** Properties of events in an interval that are kept. */
@@ -13,7 +14,7 @@ export interface KeptProperties {
 }
 
 /**
- * Removes the properties of all events with these references, except the kept ones. Resolves when no read sees them any
+ * Removes the properties of all events with these references, and of their corrected versions, except the kept ones. Resolves when no read sees them any
  * longer. `cluster`: its name, or undefined for a single node.
  */
 export async function eraseProperties(
@@ -24,10 +25,12 @@ export async function eraseProperties(
 ): Promise<void> {
   const isKept = kept.map(isKeptIn);
   const value = `mapFilter((name, value) -> ${isKept.join(' OR ') || 'false'}, properties)`;
-  await clickhouse.command(
-    `ALTER TABLE ${tableOf(USAGE_EVENTS_TABLE, cluster)} UPDATE properties = ${value}` +
-      ` WHERE customer_ref IN (${refs.map(stringLiteral).join(', ')}) SETTINGS mutations_sync = 2`,
-  );
+  for (const table of [USAGE_EVENTS_TABLE, CORRECTED_EVENTS_TABLE]) {
+    await clickhouse.command(
+      `ALTER TABLE ${tableOf(table, cluster)} UPDATE properties = ${value}` +
+        ` WHERE customer_ref IN (${refs.map(stringLiteral).join(', ')}) SETTINGS mutations_sync = 2`,
+    );
+  }
 }
 
 /** Removes the stored copies of repeated events for event search. */

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
+import { CORRECTION_PARAMS } from '../corrections/parameter-names.ts';
 import { firstHashWord, SEARCHED_BY_HASH } from '../ingest/transaction-hash-search.ts';
 import type { StoredEvent } from './stored-event.ts';
 
@@ -24,10 +25,11 @@ const SETTINGS = {
 // keep.
 const acceptedSql = (hashCondition: string) => `
 SELECT
-  0 AS is_repeat, transaction_id, customer_ref, toString(event_type) AS type,
+  0 AS kind, transaction_id, customer_ref, toString(event_type) AS type,
   toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
   mapKeys(properties) AS names, mapValues(properties) AS texts, '' AS document,
-  toString(toUnixTimestamp64Micro(ingested_at)) AS received_us, toUInt32(0) AS place
+  toString(toUnixTimestamp64Micro(ingested_at)) AS received_us, toUInt32(0) AS place,
+  '' AS attempt, '' AS of_attempt
 FROM usage_events
 PREWHERE ${hashCondition}
 WHERE has({ids:Array(String)}, transaction_id)
@@ -38,20 +40,36 @@ LIMIT 1 BY transaction_id, customer_ref, event_type, timestamp`;
 /** Rows with the same columns. */
 const REPEATS_SQL = `
 SELECT
-  1 AS is_repeat, transaction_id, customer_ref, event_type AS type,
+  1 AS kind, transaction_id, customer_ref, event_type AS type,
   toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
   CAST([], 'Array(String)') AS names, CAST([], 'Array(String)') AS texts, properties AS document,
-  toString(toUnixTimestamp64Milli(received_at) * 1000) AS received_us, sequence AS place
+  toString(toUnixTimestamp64Milli(received_at) * 1000) AS received_us, sequence AS place,
+  '' AS attempt, '' AS of_attempt
 FROM event_repeats
 WHERE transaction_id IN {ids:Array(String)}
   AND received_at >= fromUnixTimestamp64Milli({received_from:Int64}, 'UTC')
 ORDER BY received_at, sequence
 LIMIT {repeats_max:UInt32} BY transaction_id`;
 
+/** The changes by standing corrections; rows with the same columns. */
+const CORRECTED_SQL = `
+SELECT
+  if(is_given = 1, 2, 3) AS kind, transaction_id, customer_ref, toString(event_type) AS type,
+  toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
+  mapKeys(properties) AS names, mapValues(properties) AS texts, '' AS document,
+  toString(toUnixTimestamp64Micro(ingested_at)) AS received_us, toUInt32(0) AS place,
+  toString(attempt) AS attempt, toString(of_attempt) AS of_attempt
+FROM corrected_events
+WHERE transaction_id IN {ids:Array(String)} AND attempt IN {standing_corrections:Array(String)}`;
+
+/** Without corrections; their value is put in its place. */
+const NO_CORRECTIONS = { [CORRECTION_PARAMS.standing]: [] };
+
 const MICROSECONDS_PER_MS = 1_000;
 
 const foundRow = z.object({
-  is_repeat: z.number(),
+  /** 0: accepted, 1: a repeat, 2: given by a correction, 3: taken away by one. */
+  kind: z.number(),
   transaction_id: z.string(),
   customer_ref: z.string(),
   type: z.string(),
@@ -62,20 +80,35 @@ const foundRow = z.object({
   received_us: z.string(),
   /** The order among repeats of one millisecond. */
   place: z.number(),
+  attempt: z.string(),
+  of_attempt: z.string(),
 });
 type FoundRow = z.infer<typeof foundRow>;
 
 /** Entries, because a schema for an object would drop a name such as `__proto__`. */
 const propertyEntries = z.array(z.tuple([z.string(), z.string()]));
 
+/** A change of an event by a standing correction. */
+export interface CorrectedVersion {
+  /** The version that it gives, or that it takes away. */
+  readonly event: StoredEvent;
+  readonly isGiven: boolean;
+  /** The application of the set. */
+  readonly attempt: string;
+  /** The application that gave a version which is taken away; empty: it is the event as it was sent. */
+  readonly ofAttempt: string;
+}
+
 export interface FoundEvents {
   readonly accepted: readonly StoredEvent[];
+  readonly corrected: readonly CorrectedVersion[];
   readonly repeats: readonly StoredEvent[];
 }
 
 /**
  * The accepted events with these ids received at `receivedFrom` or later, and the first `repeatsMax` repeats of each id
- * since then, both in the order of receipt. One statement over both tables.
+ * since then, both in the order of receipt, with what standing corrections have changed of these ids. One statement
+ * over the three tables.
  */
 export async function findEvents(
   clickhouse: ClickHouse,
@@ -85,16 +118,48 @@ export async function findEvents(
 ): Promise<FoundEvents> {
   const search = acceptedSearch(ids);
   const rows = await clickhouse.query({
-    sql: `${search.sql}\nUNION ALL${REPEATS_SQL}`,
-    params: { ...search.params, received_from: receivedFrom, repeats_max: repeatsMax },
+    sql: `${search.sql}\nUNION ALL${REPEATS_SQL}\nUNION ALL${CORRECTED_SQL}`,
+    params: {
+      ...{ ...search.params, ...NO_CORRECTIONS },
+      ...{ received_from: receivedFrom, repeats_max: repeatsMax },
+    },
     schema: foundRow,
     settings: SETTINGS,
   });
   // A UNION does not preserve the order of either side.
   const inOrder = rows.sort((a, b) => Number(a.received_us) - Number(b.received_us) || a.place - b.place);
   return {
-    accepted: inOrder.filter(({ is_repeat }) => is_repeat === 0).map(acceptedEvent),
-    repeats: inOrder.filter(({ is_repeat }) => is_repeat === 1).map(repeatedEvent),
+    accepted: inOrder.filter(({ kind }) => kind === 0).map(acceptedEvent),
+    repeats: inOrder.filter(({ kind }) => kind === 1).map(repeatedEvent),
+    corrected: inOrder.filter(({ kind }) => kind > 1).map(correctedVersion),
+  };
+}
+
+function correctedVersion(row: FoundRow): CorrectedVersion {
+  const event = acceptedEvent(row);
+  return {
+    event: { ...event, tick: `${event.tick}-${row.attempt}` },
+    isGiven: row.kind === 2,
+    attempt: row.attempt,
+    ofAttempt: row.of_attempt,
+  };
+}
+
+/** All stored events with these ids, however old, and what standing corrections have changed of them. */
+export async function findVersions(
+  clickhouse: ClickHouse,
+  ids: readonly string[],
+): Promise<Pick<FoundEvents, 'accepted' | 'corrected'>> {
+  const search = acceptedSearch(ids);
+  const rows = await clickhouse.query({
+    sql: `${search.sql}\nUNION ALL${CORRECTED_SQL}`,
+    params: { ...search.params, ...NO_CORRECTIONS, received_from: 0 },
+    schema: foundRow,
+    settings: SETTINGS,
+  });
+  return {
+    accepted: rows.filter(({ kind }) => kind === 0).map(acceptedEvent),
+    corrected: rows.filter(({ kind }) => kind > 1).map(correctedVersion),
   };
 }
 
@@ -140,5 +205,6 @@ function storedEvent(row: FoundRow): Omit<StoredEvent, 'properties' | 'tick'> {
     eventType: row.type,
     timestamp: row.timestamp_ms,
     receivedAt: Math.floor(Number(row.received_us) / MICROSECONDS_PER_MS),
+    ingestedAt: row.received_us,
   };
 }

@@ -1,8 +1,9 @@
-/** Finds billing periods with events that were ingested after the period was counted. */
+/** Finds billing periods with events that were ingested, or corrected, after the period was counted. */
 import { z } from 'zod';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { tabSeparated } from '../client/sent-tables.ts';
+import { CORRECTION_PARAMS } from '../corrections/parameter-names.ts';
 
 export interface CountedPeriod {
   /** The ids and aliases of the customer. */
@@ -18,7 +19,16 @@ FROM (
   SELECT customer_ref, timestamp, ingested_at FROM usage_events FINAL
   WHERE timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
     AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
-    AND ingested_at > fromUnixTimestamp64Micro({counted_up_to:Int64}, 'UTC')
+    AND ingested_at > fromUnixTimestamp64Micro({first_counted:Int64}, 'UTC')
+    AND customer_ref GLOBAL IN (SELECT ref FROM sent_periods)
+  UNION ALL
+  SELECT customer_ref, timestamp, fromUnixTimestamp64Micro(
+    transform(toString(attempt), {correction_attempts:Array(String)}, {correction_ticks:Array(Int64)}, toInt64(0)), 'UTC'
+  ) AS ingested_at
+  FROM corrected_events
+  WHERE timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
+    AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
+    AND attempt IN {correction_attempts:Array(String)}
     AND customer_ref GLOBAL IN (SELECT ref FROM sent_periods)
 ) AS event
 INNER JOIN (SELECT position, ref, start_ms, end_ms, counted_us FROM sent_periods) AS period
@@ -34,6 +44,9 @@ const COLUMNS = [
   ...['start_ms', 'end_ms', 'counted_us'].map((name) => ({ name, type: 'Int64' })),
 ];
 
+/** Without corrections; their values are put in their place. */
+const NO_CORRECTIONS = { [CORRECTION_PARAMS.attempts]: [], [CORRECTION_PARAMS.ticks]: [] };
+
 const row = z.object({ position: z.string().transform(Number) });
 
 /** The indexes in `periods` of those with such events. */
@@ -48,9 +61,10 @@ export async function periodsWithLaterEvents(
   const found = await clickhouse.query({
     sql: SQL,
     params: {
+      ...NO_CORRECTIONS,
       start: Math.min(...periods.map(({ period }) => period.start)),
       end: Math.max(...periods.map(({ period }) => period.end)),
-      counted_up_to: periods
+      first_counted: periods
         .map(({ countedUpTo }) => countedUpTo)
         .reduce((least, each) => (BigInt(each) < BigInt(least) ? each : least)),
     },

@@ -54,7 +54,7 @@ WHERE timestamp >= ${at('start')} AND timestamp < ${at('end')}
 ${refs === null ? '' : 'AND customer_ref IN {refs:Array(String)}'}
 ${eventType === null ? '' : 'AND event_type = {event_type:String}'}
 ${after === null ? '' : `AND (timestamp < ${at('at')} OR (timestamp = ${at('at')} AND transaction_id > {id:String}))`}
-ORDER BY usage_events.timestamp DESC, transaction_id
+ORDER BY timestamp DESC, transaction_id
 LIMIT {limit:UInt32}`;
   return clickhouse.query({
     sql,

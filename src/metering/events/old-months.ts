@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
+import { CORRECTED_EVENTS_TABLE } from '../corrections/corrected-rows.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 
 export interface EventMonth {
   /** The first instant of the month. */
   readonly start: Instant;
-  /** Rows; copies of one event count each. */
+  /** Rows; copies and versions of one event count each. */
   readonly rows: number;
   /** When the last of them was accepted, by the clock of the service. */
   readonly lastAcceptedAt: Instant;
@@ -17,8 +18,13 @@ export interface EventMonth {
 const MONTHS_SQL = `
   SELECT toUnixTimestamp(toStartOfMonth(timestamp, 'UTC')) * 1000 AS start, count() AS rows,
     max(toUnixTimestamp64Milli(ingested_at)) AS last
-  FROM ${USAGE_EVENTS_TABLE}
-  WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+  FROM (
+    SELECT timestamp, ingested_at FROM ${USAGE_EVENTS_TABLE}
+    WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+    UNION ALL
+    SELECT timestamp, ingested_at FROM ${CORRECTED_EVENTS_TABLE}
+    WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+  )
   GROUP BY start
   ORDER BY start`;
 
@@ -53,12 +59,12 @@ export async function dropMonth(
   cluster: string | undefined,
   start: Instant,
 ): Promise<void> {
-  const table =
-    cluster === undefined
-      ? USAGE_EVENTS_TABLE
-      : `${USAGE_EVENTS_TABLE}_local ON CLUSTER ${stringLiteral(cluster)}`;
+  const on = cluster === undefined ? '' : `_local ON CLUSTER ${stringLiteral(cluster)}`;
   const partition = stringLiteral(partitionOf(start));
-  await clickhouse.command(
-    `ALTER TABLE ${table} DROP PARTITION ID ${partition} SETTINGS max_partition_size_to_drop = 0`,
-  );
+  // Events last: a month is listed as long as it has any.
+  for (const table of [CORRECTED_EVENTS_TABLE, USAGE_EVENTS_TABLE]) {
+    await clickhouse.command(
+      `ALTER TABLE ${table}${on} DROP PARTITION ID ${partition} SETTINGS max_partition_size_to_drop = 0`,
+    );
+  }
 }

@@ -11,6 +11,8 @@ export interface StoredEvent {
   readonly properties: ReadonlyMap<string, string>;
   /** When it was accepted; for a repeat, when it was dropped. Digits beyond the millisecond are cut. */
   readonly receivedAt: Instant;
+  /** The same in epoch microseconds. */
+  readonly ingestedAt: string;
   /** Distinguishes rows with one id: the microsecond of acceptance, or the index among the repeats. */
   readonly tick: string;
 }

@@ -108,6 +108,10 @@ export interface Ingest {
   completeUpTo(): string | null;
   /** No event that is taken later has this ingestion time or an earlier one: epoch microseconds. Null like `completeUpTo`. */
   takenUpTo(): number | null;
+  /** An instant of ingestion that no event has, in epoch microseconds. Null like `completeUpTo`. */
+  mark(): number | null;
+  /** Later events have a later ingestion time than this one, in epoch microseconds. */
+  startAfter(tick: number): void;
   stats(): IngestStats;
   /** Calls `observe` with the duration in seconds of every lookup of possibly known ids. */
   observeLookups(observe: (seconds: number) => void): void;

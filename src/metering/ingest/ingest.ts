@@ -195,6 +195,15 @@ class EventIngest implements Ingest {
     return this.#options.blocks === undefined || !this.#isReady ? null : this.#parts.encoder.last();
   }
 
+  mark(): number | null {
+    const { blocks, clock } = this.#options;
+    return blocks === undefined || !this.#isReady ? null : this.#parts.encoder.pass(clock.now());
+  }
+
+  startAfter(tick: number): void {
+    this.#parts.encoder.startAfter(tick);
+  }
+
   stats(): ReturnType<Ingest['stats']> {
     const { knownIds, sharing, writer } = this.#parts;
     const { blocks } = this.#options;

@@ -2,6 +2,7 @@
 import type { StreamingMetric } from '../../core/metric.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
+import { CORRECTED_AT, COUNTED_UP_TO } from '../corrections/parameter-names.ts';
 import { aggregateSql } from './aggregate-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import type { NumberReader } from './number-sql.ts';
@@ -59,7 +60,7 @@ export function compileUsageGroups(query: GroupsQuery, numbers: NumberReader): C
       'toString(window_seconds) AS window_start',
       `CAST([${groups.join(', ')}], 'Array(Nullable(String))') AS group_values`,
       `${aggregateSql(metric.aggregation)} AS value`,
-      'toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to',
+      `${momentSql(parameters, 'max(max(ingested_at)) OVER ()')} AS ingested_up_to`,
     ],
     conditions: [
       ...scope,
@@ -80,7 +81,7 @@ export function compileWatermark(refs: readonly string[], range: Interval): Comp
   const parameters = createParameters();
   const sql = renderStatement({
     definitions: [],
-    columns: ['toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to'],
+    columns: [`${momentSql(parameters, 'max(ingested_at)')} AS ingested_up_to`],
     from: 'usage_events',
     conditions: scopeConditions(parameters, refs, range),
     groupBy: [],
@@ -94,6 +95,12 @@ function groupSql(parameters: Parameters, metric: StreamingMetric, name: string)
   return guaranteesProperty(metric, name) ? text : value;
 }
 
+/** The last ingestion or correction, in epoch microseconds as text: `last` is SQL of the last ingestion time. */
+export function momentSql(parameters: Parameters, last: string): string {
+  parameters.note(CORRECTED_AT, '0');
+  return `toString(toUnixTimestamp64Micro(greatest(${last}, fromUnixTimestamp64Micro({${CORRECTED_AT}:Int64}, 'UTC'))))`;
+}
+
 export function windowSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
   const length = windowLength(size);
   if (length === null) return parameters.bind('window_start', 'Int64', range.start / SECOND_MS);
@@ -102,6 +109,8 @@ export function windowSql(parameters: Parameters, size: UsageWindowSize, range: 
 
 export function ingestedCondition(parameters: Parameters, ingestedUpTo: string | null): string[] {
   if (ingestedUpTo === null) return [];
+  // Corrections that were applied later do not hold.
+  parameters.note(COUNTED_UP_TO, ingestedUpTo);
   return [
     `ingested_at <= fromUnixTimestamp64Micro(${parameters.bind('ingested_up_to', 'Int64', ingestedUpTo)}, 'UTC')`,
   ];

@@ -16,6 +16,8 @@ type ParameterType =
 export interface Parameters {
   /** The placeholder for `value`. `name` is a hint; a number is appended if another value uses it. */
   bind(name: string, type: ParameterType, value: string | number | readonly (string | number)[]): string;
+  /** Sets a value of a fixed name, which the statement contains itself, or which is about the statement. */
+  note(name: string, value: string | readonly string[]): void;
   values(): QueryParams;
 }
 
@@ -32,6 +34,9 @@ export function createParameters(): Parameters {
       const placeholder = `{${freeName}:${type}}`;
       placeholders.set(identity, placeholder);
       return placeholder;
+    },
+    note: (name, value) => {
+      values[name] = value;
     },
     values: () => values,
   };

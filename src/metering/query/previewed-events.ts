@@ -9,6 +9,7 @@
 import type { Instant, Interval } from '../../core/time.ts';
 import { around } from '../client/around.ts';
 import type { ClickHouse, QueryParams, SelectStatement } from '../client/clickhouse.ts';
+import { COUNTED_UP_TO } from '../corrections/parameter-names.ts';
 
 export interface PreviewedEvent {
   readonly transactionId: string;
@@ -88,6 +89,7 @@ function parametersOf({ events, customerRef, ingestedAfter, beside }: EventPrevi
           previewed_from: beside.interval.start,
           previewed_to: beside.interval.end,
           previewed_after: String(ingestedAfter),
+          [COUNTED_UP_TO]: String(ingestedAfter),
         }),
   };
 }

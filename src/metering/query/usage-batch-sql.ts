@@ -4,8 +4,9 @@
  */
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
+import { ANY_VERSION } from '../corrections/parameter-names.ts';
 import { aggregateSql } from './aggregate-sql.ts';
-import { type CompiledQuery, ingestedCondition, windowSql } from './groups-sql.ts';
+import { type CompiledQuery, ingestedCondition, momentSql, windowSql } from './groups-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import type { NumberReader } from './number-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
@@ -70,7 +71,7 @@ export function compileBatchWatermark(refs: readonly string[] | null, range: Int
   const [ofCustomers, ...ofTime] = scopeConditions(parameters, refs ?? [], range);
   const sql = renderStatement({
     definitions: [],
-    columns: ['toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to'],
+    columns: [`${momentSql(parameters, 'max(ingested_at)')} AS ingested_up_to`],
     from: 'usage_events',
     conditions: refs === null || ofCustomers === undefined ? ofTime : [ofCustomers, ...ofTime],
     groupBy: [],
@@ -81,6 +82,7 @@ export function compileBatchWatermark(refs: readonly string[] | null, range: Int
 /** Which of these references have events in the range, as rows `ref`. */
 export function compilePresentRefs(refs: readonly string[], range: Interval): CompiledQuery {
   const parameters = createParameters();
+  parameters.note(ANY_VERSION, '1');
   const sql = renderStatement({
     definitions: [],
     columns: ['customer_ref AS ref'],

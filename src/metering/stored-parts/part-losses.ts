@@ -6,8 +6,8 @@
  * current part holds all of its blocks, however old the record is.
  */
 
-/** A table whose rows are monitored: events, or the lines of final invoices. */
-export const WATCHED_TABLES = ['usage_events', 'invoice_hourly_lines'] as const;
+/** A table whose rows are monitored: events, what corrections change of them, or the lines of final invoices. */
+export const WATCHED_TABLES = ['usage_events', 'corrected_events', 'invoice_hourly_lines'] as const;
 
 /** The insert blocks of a part. */
 interface PartBlocks {

@@ -10,6 +10,7 @@ export const LOCKS = {
   alertCreation: 7_206_455_173,
   invoiceNumbers: 7_206_455_187,
   creditNoteNumbers: 7_206_455_188,
+  eventCorrections: 7_206_455_189,
   backup: 7_206_455_191,
   move: 7_206_455_192,
 } as const;

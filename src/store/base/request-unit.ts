@@ -53,6 +53,16 @@ export function afterCommit(work: () => void): void {
   else work();
 }
 
+/** How a transaction of a request has ended. `unknown`: its commit may have taken effect. */
+export type UnitEnd = 'committed' | 'rolled back' | 'unknown';
+
+/** Calls `work` when the transaction of this request has ended; at once, as committed, outside a request. */
+export function whenEnded(work: (end: UnitEnd) => void): void {
+  const unit = current.get();
+  if (unit instanceof Unit) unit.whenEnded.push(work);
+  else work('committed');
+}
+
 /**
  * Runs a read-only request on separate connections: changes and jobs do not wait for reads, however many or slow they
  * are.
@@ -99,6 +109,7 @@ class RolledBack extends Error {}
 class Unit {
   readonly db: Database;
   readonly afterCommit: (() => void)[] = [];
+  readonly whenEnded: ((end: UnitEnd) => void)[] = [];
   held: Transaction | undefined;
   /** Settles when the transaction is committed or rolled back. */
   #ended: Promise<void> | undefined;
@@ -143,17 +154,29 @@ class Unit {
   }
 
   async commit(write: Write): Promise<void> {
-    if (this.held === undefined) await current.run('recording', () => this.db.transaction(write));
-    else {
-      this.#end?.(write);
-      await this.#ended;
+    try {
+      if (this.held === undefined) await current.run('recording', () => this.db.transaction(write));
+      else {
+        this.#end?.(write);
+        await this.#ended;
+      }
+    } catch (error) {
+      this.#tell('unknown');
+      throw error;
     }
+    this.#tell('committed');
     for (const work of this.afterCommit) work();
   }
 
   async rollBack(): Promise<void> {
-    if (this.held === undefined) return;
-    this.#end?.(null);
-    await this.#ended?.catch(() => undefined);
+    if (this.held !== undefined) {
+      this.#end?.(null);
+      await this.#ended?.catch(() => undefined);
+    }
+    this.#tell('rolled back');
+  }
+
+  #tell(end: UnitEnd): void {
+    for (const work of this.whenEnded.splice(0)) work(end);
   }
 }

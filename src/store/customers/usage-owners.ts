@@ -3,7 +3,7 @@ import { and, asc, count, eq, gt, gte, inArray, isNull } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
-import { isOneOf } from '../base/is-one-of.ts';
+import { isOneOf, isOneOfTexts } from '../base/is-one-of.ts';
 import { customers, ingestAliases } from './customers.tables.ts';
 
 export interface UsageOwnerName {
@@ -35,6 +35,26 @@ export async function ownersOfRefs(
           .from(customers)
           .where(isOneOf(customers.id, ids));
   return new Map([...byAlias, ...byId].map(({ ref, id, name }) => [ref, { id, name }]));
+}
+
+/** The first of these references that is the id of an erased customer; customers are locked against erasure. */
+export async function firstErased(tx: Transaction, refs: readonly string[]): Promise<string | null> {
+  const ids = refs.filter((ref) => isUuid(ref));
+  const aliased =
+    refs.length === 0
+      ? []
+      : await tx
+          .select({ id: ingestAliases.customerId })
+          .from(ingestAliases)
+          .where(isOneOfTexts(ingestAliases.alias, refs));
+  const all = [...ids, ...aliased.map(({ id }) => id)];
+  const rows = await tx
+    .select({ id: customers.id, erasedAt: customers.erasedAt })
+    .from(customers)
+    .where(isOneOf(customers.id, all))
+    .orderBy(asc(customers.id))
+    .for('share');
+  return rows.find(({ erasedAt }) => erasedAt !== null)?.id ?? null;
 }
 
 /** Ids of customers that are not archived, ascending, from `from` on. */

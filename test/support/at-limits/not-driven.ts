@@ -14,6 +14,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
     reason: 'Reads or writes a fixed number of rows, whatever is stored, of a size that a request gave them.',
     operations: [
       'reportRefund',
+      ...['createEventCorrection', 'dropEventCorrection', 'getEventCorrection'],
       ...['createCreditNote', 'previewCreditNote', 'voidCreditNote', 'listCreditNotes', 'getCreditNote'],
       ...['addCustomFieldKey', 'archiveBillableMetric'],
       ...[
@@ -64,6 +65,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
   {
     reason: 'A page of at most 100 rows, or a list of at most 50, of a size that a request gave them.',
     operations: [
+      'listEventCorrections',
       ...['listAuditLogs', 'listBillableMetrics', 'listConfiguredBillingProviders', 'listContractsOnPackage'],
       ...['listCustomFieldKeys', 'listCustomers', 'listDashboardMetrics', 'listFailedJobs', 'listHolds'],
       ...[
@@ -83,6 +85,10 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
       ...['listTokens', 'listWebhookDeliveries', 'listWebhooks'],
       ...['getCustomerBillingProviderConfigurations'],
     ],
+  },
+  {
+    reason: 'Finds and writes the events of a set, at most 100,000 of them, a thousand at a time.',
+    operations: ['applyEventCorrection', 'revertEventCorrection'],
   },
   {
     reason: 'Always the same text, or figures that the process keeps.',
@@ -105,6 +111,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
       ],
       ...['checkUsage', 'extendHolds', 'ingest', 'ingestCloudEvents', 'ingestOpenMeterEvents'],
       ...['redeliverWebhookMessages', 'releaseHolds', 'reserveHolds', 'searchEvents', 'setBillingConfig'],
+      'addToEventCorrection',
       ...[
         'setCustomFieldValues',
         'setCustomerBillingProviderConfigurations',

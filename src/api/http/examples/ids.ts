@@ -50,6 +50,11 @@ export const EXAMPLE_IDS = {
   /** A session of the console. */
   session: 'c0000000-0000-4000-8000-00000000001f',
   savedQuery: 'c0000000-0000-4000-8000-00000000001c',
+  /** Sets of corrections of events. */
+  openCorrection: 'c0000000-0000-4000-8000-000000000030',
+  filledCorrection: 'c0000000-0000-4000-8000-000000000031',
+  appliedCorrection: 'c0000000-0000-4000-8000-000000000032',
+  wrongCorrection: 'c0000000-0000-4000-8000-000000000033',
 } as const;
 
 /** A job that has failed. */

@@ -81,6 +81,14 @@ export const usageExamples: RequestExamples = {
       group_key: ['model'],
     },
   },
+  createEventCorrection: { body: { name: 'Loop of 9 November', reason: 'A sender repeated its events' } },
+  addToEventCorrection: {
+    body: { correction_id: ids.openCorrection, void: [{ transaction_id: '2026-11-09-acme-000001' }] },
+  },
+  applyEventCorrection: { body: { correction_id: ids.filledCorrection } },
+  revertEventCorrection: { body: { correction_id: ids.appliedCorrection } },
+  dropEventCorrection: { body: { correction_id: ids.wrongCorrection } },
+  getEventCorrection: { params: { correction_id: ids.openCorrection } },
   searchEvents: { body: { transactionIds: ['2026-11-09-acme-000001'] } },
   querySql: {
     body: { sql: 'SELECT event_type, COUNT(*) AS n FROM events GROUP BY event_type ORDER BY n DESC' },

@@ -9,6 +9,7 @@ import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 import { eventBillingRoute } from './billing-route.ts';
+import { correctionRoutes } from './correction-routes.ts';
 import { eventCountRoutes } from './count-routes.ts';
 import { eventListRoute } from './list-route.ts';
 import { missingEventsRoute } from './missing-route.ts';
@@ -54,6 +55,13 @@ const foundEvent = z
     matched_billable_metrics: z
       .array(matchedMetric)
       .meta({ description: 'The metrics whose usage counts this event.' }),
+    status: z.enum(['billed', 'voided', 'amended']).optional().meta({
+      description:
+        'Absent for a duplicate. Both versions of an amended event are listed: what was sent is `amended`, what counts instead `billed`.',
+    }),
+    correction_id: uuid.optional().meta({
+      description: 'The set of corrections that took this version away, or gave it.',
+    }),
     is_duplicate: z
       .boolean()
       .meta({ description: 'True for a repeat of an accepted event; it is never counted.' }),
@@ -88,8 +96,8 @@ export function eventRoutes(context: BillingContext): RouteDefinition[] {
       operationId: 'searchEvents',
       summary: 'Find events by transaction id',
       description:
-        'Events accepted within the deduplication window, in the order of the ids, each followed by the ' +
-        'repeats of it that were seen. Ids without an event are left out.',
+        'Events accepted within the deduplication window, in the order of the ids, each followed by the versions that ' +
+        'corrections have given it, and by the repeats of it that were seen. Ids without an event are left out.',
       tags: ['Usage'],
       scope: 'read',
       body: searchBody,
@@ -130,6 +138,7 @@ export function eventRoutes(context: BillingContext): RouteDefinition[] {
         }));
       },
     }),
+    ...correctionRoutes(context, transactionId),
     eventBillingRoute(context, transactionId),
     missingEventsRoute(context),
     eventListRoute(context),
@@ -154,6 +163,8 @@ function toWire(view: EventView, includeUnmatched: boolean): z.input<typeof foun
     processed_at: formatInstant(event.receivedAt),
     matched_customer: customer === null ? null : { id: customer.id, name: customer.name },
     matched_billable_metrics: view.matched.map(matchedMetricToWire),
+    ...(view.isDuplicate ? {} : { status: view.standing.status }),
+    ...(view.standing.correctionId === null ? {} : { correction_id: view.standing.correctionId }),
     is_duplicate: view.isDuplicate,
     ...(view.unpricedReason === null ? {} : { unpriced: { reason: view.unpricedReason } }),
     ...(includeUnmatched ? { unmatched_billable_metrics: unmatched } : {}),

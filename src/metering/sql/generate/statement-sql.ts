@@ -1,5 +1,6 @@
 /** The statements that evaluate a SQL metric for one customer: over an interval, over windows, or by hours. */
 import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../../core/time.ts';
+import { ANY_VERSION } from '../../corrections/parameter-names.ts';
 import { ingestedCondition, windowSql } from '../../query/groups-sql.ts';
 import { type KeySlice, sliceConditions } from '../../query/key-slice.ts';
 import { inCondition } from '../../query/match-sql.ts';
@@ -264,6 +265,7 @@ export function compileEventList(scope: EventScope, limit: number): CompiledStat
 /** Rows `part`: the ends of the hours in which the customer has events. */
 export function compileEventHours(scope: EventScope): CompiledStatement {
   const parameters = createParameters();
+  parameters.note(ANY_VERSION, '1');
   const sql = renderStatement({
     definitions: [],
     columns: ['toString(intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600) AS part'],

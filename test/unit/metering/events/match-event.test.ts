@@ -13,6 +13,7 @@ const EVENT: StoredEvent = {
     ['tokens', '5'],
   ]),
   receivedAt: 0,
+  ingestedAt: '0',
   tick: '0',
 };
 
