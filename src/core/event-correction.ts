@@ -21,7 +21,7 @@ export interface CorrectionEntry {
 }
 
 /** Who did it, and when. */
-export interface CorrectionStep {
+interface CorrectionStep {
   readonly at: Instant;
   readonly by: string;
 }

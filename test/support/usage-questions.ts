@@ -44,7 +44,7 @@ export const question: fc.Arbitrary<Question> = fc.record({
   limit: fc.constantFrom(20, 100),
 });
 
-export const hasCopies = (events: UsageScenario['events']) =>
+const hasCopies = (events: UsageScenario['events']) =>
   new Set(events.map(({ transactionId }) => transactionId)).size < events.length;
 
 const days = ({ start, end }: Interval): Interval => ({

@@ -27,7 +27,7 @@ export const CORRECTION_ENTRIES_PER_CALL_MAX = 1_000;
 export const CORRECTION_ENTRIES_MAX = 100_000;
 
 /** What an amended event becomes, in the form of a request. Absent members stay as they are. */
-export interface Amendment {
+interface Amendment {
   readonly transactionId: string;
   readonly customerId?: string | undefined;
   readonly eventType?: string | undefined;
@@ -147,7 +147,7 @@ function requireOneEvent(ids: readonly string[], countOf: (id: string) => number
 }
 
 /** The references that lose an amended event, or get one. */
-export function amendedRefs(entries: readonly CorrectionEntry[]): string[] {
+function amendedRefs(entries: readonly CorrectionEntry[]): string[] {
   return entries
     .filter(({ action }) => action === 'amend')
     .flatMap(({ customerRef, foundRef }) => [customerRef, foundRef].filter((ref) => ref !== null));

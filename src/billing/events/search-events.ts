@@ -35,7 +35,7 @@ interface UnmatchedMetric {
 }
 
 /** What corrections have made of a version of an event. */
-export interface EventStanding {
+interface EventStanding {
   /** `billed`: it counts; `amended`: another version counts instead. */
   readonly status: 'billed' | 'voided' | 'amended';
   /** The set that gave this version, or took it away; null: none. */

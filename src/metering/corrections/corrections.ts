@@ -16,7 +16,7 @@ export interface AppliedCorrection {
   readonly revertedTick: number | null;
 }
 
-export type CorrectionOutcome = 'committed' | 'rolled back' | 'unknown';
+type CorrectionOutcome = 'committed' | 'rolled back' | 'unknown';
 
 export interface Corrections {
   /** Resolves when `known` has everything that was committed before the call. */
