@@ -16,6 +16,7 @@ describe('the ClickHouse schema', () => {
     const clickhouse = await createTestClickHouse();
     const sql = 'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name';
     expect(await clickhouse.query({ sql, schema: anything })).toEqual([
+      { name: 'corrected_events', engine: 'MergeTree' },
       { name: 'event_repeats', engine: 'MergeTree' },
       { name: 'invoice_hourly_lines', engine: 'MergeTree' },
       { name: 'known_id_runs', engine: 'ReplacingMergeTree' },
