@@ -80,8 +80,13 @@ test('a copy has every row, and the next one copies what was added', async () =>
     `INSERT INTO event_repeats (transaction_id, customer_ref, event_type, timestamp, properties, received_at, sequence)
      VALUES ('id-1', 'a', 'type', '2026-03-01 00:00:00', '{}', '2026-03-01 00:00:00.5', 1)`,
   );
+  await source.command(
+    `INSERT INTO corrected_events VALUES
+     ('x', 1, '', 'id-1', 'a', 'type', '2026-03-01 00:00:00', map('key', 'quo"te'), '2026-06-01 00:00:00.000001')`,
+  );
   expect(await copy()).toMatchObject({
     usage_events: { rows: 1_500, copiedRows: 1_500 },
+    corrected_events: { rows: 1, copiedRows: 1 },
     invoice_hourly_lines: { rows: 1, copiedRows: 1 },
     event_repeats: { rows: 1, copiedRows: 1 },
   });
