@@ -161,11 +161,13 @@ interface Written extends Pick<CorrectionSet, 'voided' | 'amended' | 'notFound'>
 const ENTRIES_AT_ONCE = 1_000;
 
 async function writeVersions(
-  { db, clickhouse }: Pick<BillingContext, 'db' | 'clickhouse'>,
+  { db, clickhouse, corrections }: Pick<BillingContext, 'db' | 'clickhouse' | 'corrections'>,
   set: CorrectionSet,
 ): Promise<Written> {
   requireStatus(set, 'open');
-  const order = await loadAppliedCorrections(db);
+  // As readers know them now or later: versions of another state are found when it is compared with that of PostgreSQL.
+  await corrections.refresh();
+  const order = corrections.known();
   const attempts = order.map(({ attempt }) => attempt);
   const attempt = randomUUID();
   const sum = new Summary();
