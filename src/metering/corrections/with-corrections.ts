@@ -43,7 +43,7 @@ function corrected<Statement extends SelectStatement>(
     [CORRECTED_AT]: String(corrections.lastTick()),
     [CORRECTION_PARAMS.standing]: attempts,
     [CORRECTION_PARAMS.attempts]: sets.map(({ attempt }) => attempt),
-    [CORRECTION_PARAMS.ticks]: sets.map((set) => String(set.revertedTick ?? set.appliedTick)),
+    [CORRECTION_PARAMS.ticks]: sets.map((set) => set.revertedTick ?? set.appliedTick),
   };
   const asked = Object.fromEntries(Object.entries(facts).filter(([name]) => name in params));
   const refs = eventsOf !== undefined && eventsOf.length <= REFS_MAX ? eventsOf : null;

@@ -210,7 +210,7 @@ describe('the SQL of usage groups', () => {
         toInt64OrNull(value_text) AS value_whole,
         toDecimal128(assumeNotNull(value_whole) + throwIf(isNull(value_whole), 'not a whole number'), 0) AS value_number,
         intDiv(toUnixTimestamp64Milli(timestamp), 86400000) * 86400 AS window_seconds
-      SELECT toString(window_seconds) AS window_start, CAST([group_0], 'Array(Nullable(String))') AS group_values, toString(sum(value_number)) AS value, toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to
+      SELECT toString(window_seconds) AS window_start, CAST([group_0], 'Array(Nullable(String))') AS group_values, toString(sum(value_number)) AS value, toString(toUnixTimestamp64Micro(greatest(max(max(ingested_at)) OVER (), fromUnixTimestamp64Micro({corrected_at:Int64}, 'UTC')))) AS ingested_up_to
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
@@ -221,7 +221,7 @@ describe('the SQL of usage groups', () => {
       GROUP BY window_seconds, group_0
       ORDER BY window_seconds, group_0 ASC NULLS LAST
       LIMIT {limit:UInt32}
-      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"tokens","event_types":["completion"],"limit":101}"
+      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"tokens","event_types":["completion"],"corrected_at":"0","limit":101}"
     `);
   });
 
@@ -240,7 +240,7 @@ describe('the SQL of usage groups', () => {
         properties[{property:String}] AS group_0,
         if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS group_1,
         intDiv(toUnixTimestamp64Milli(timestamp), 86400000) * 86400 AS window_seconds
-      SELECT toString(window_seconds) AS window_start, CAST([group_0, group_1], 'Array(Nullable(String))') AS group_values, toString(count()) AS value, toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to
+      SELECT toString(window_seconds) AS window_start, CAST([group_0, group_1], 'Array(Nullable(String))') AS group_values, toString(count()) AS value, toString(toUnixTimestamp64Micro(greatest(max(max(ingested_at)) OVER (), fromUnixTimestamp64Micro({corrected_at:Int64}, 'UTC')))) AS ingested_up_to
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
@@ -252,7 +252,7 @@ describe('the SQL of usage groups', () => {
       GROUP BY window_seconds, group_0, group_1
       ORDER BY window_seconds, group_0 ASC NULLS LAST, group_1 ASC NULLS LAST
       LIMIT {limit:UInt32}
-      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"region","event_types":["completion"],"property_3":"tokens","values":["eu"],"limit":101}"
+      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"region","event_types":["completion"],"property_3":"tokens","values":["eu"],"corrected_at":"0","limit":101}"
     `);
   });
 
@@ -273,7 +273,7 @@ describe('the SQL of usage groups', () => {
         properties[{property:String}] AS group_0,
         if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS group_1,
         intDiv(toUnixTimestamp64Milli(timestamp), 86400000) * 86400 AS window_seconds
-      SELECT toString(window_seconds) AS window_start, CAST([group_0, group_1], 'Array(Nullable(String))') AS group_values, toString(count()) AS value, toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to
+      SELECT toString(window_seconds) AS window_start, CAST([group_0, group_1], 'Array(Nullable(String))') AS group_values, toString(count()) AS value, toString(toUnixTimestamp64Micro(greatest(max(max(ingested_at)) OVER (), fromUnixTimestamp64Micro({corrected_at:Int64}, 'UTC')))) AS ingested_up_to
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
@@ -286,7 +286,7 @@ describe('the SQL of usage groups', () => {
       HAVING tuple(window_seconds, isNull(group_0), ifNull(group_0, ''), isNull(group_1), ifNull(group_1, '')) > tuple({after_window:Int64}, {after_is_null:UInt8}, {after_group:String}, {after_is_null_2:UInt8}, {after_group_2:String})
       ORDER BY window_seconds, group_0 ASC NULLS LAST, group_1 ASC NULLS LAST
       LIMIT {limit:UInt32}
-      -- {"refs":["acme","acme-alias"],"start":1786233600000,"end":1788220800000,"property":"model","property_2":"region","event_types":["completion"],"property_3":"tokens","ingested_up_to":"1786233600000000","after_window":1786233600,"after_is_null":0,"after_group":"large","after_is_null_2":1,"after_group_2":"","limit":101}"
+      -- {"refs":["acme","acme-alias"],"start":1786233600000,"end":1788220800000,"property":"model","property_2":"region","event_types":["completion"],"property_3":"tokens","corrected_at":"0","counted_up_to":"1786233600000000","ingested_up_to":"1786233600000000","after_window":1786233600,"after_is_null":0,"after_group":"large","after_is_null_2":1,"after_group_2":"","limit":101}"
     `);
   });
 
@@ -311,12 +311,12 @@ describe('the SQL of usage groups', () => {
 
   it('the SQL of usage groups finds the moment that all pages of ungrouped windows show', () => {
     expect(shown(compileWatermark(acme.refs, AUGUST))).toMatchInlineSnapshot(`
-      "SELECT toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to
+      "SELECT toString(toUnixTimestamp64Micro(greatest(max(ingested_at), fromUnixTimestamp64Micro({corrected_at:Int64}, 'UTC')))) AS ingested_up_to
       FROM usage_events
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
         AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
-      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000}"
+      -- {"corrected_at":"0","refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000}"
     `);
   });
 });
