@@ -2,6 +2,8 @@
  * The operations of every payment provider: deliver an invoice, report its state, void it, charge for a purchase. One
  * folder for each. The caller holds the lease on the invoice and persists each step before the next.
  */
+import type { CreditNote } from '../core/credit-note.ts';
+import type { ExternalCreditNote } from '../core/external-credit-note.ts';
 import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { PaymentGate } from '../core/terms/payment-gate.ts';
 import type { Instant } from '../core/time.ts';
@@ -59,6 +61,14 @@ export interface CollectResult {
   readonly message: string | null;
 }
 
+/** The call that creates a credit note. */
+export interface NoteSending {
+  /** The idempotency key of a call that has had no clear answer, and when it was sent; null: there is none. */
+  readonly doubtful: { readonly key: string; readonly sentAt: Instant } | null;
+  /** Records the key before the call. Throws if the note was voided, or another process has the lease. */
+  begin(key: string): Promise<void>;
+}
+
 /** All of them throw `ProviderProblem`. */
 export interface PaymentsProvider {
   /** Creates the invoice at the provider, or finishes an earlier attempt. */
@@ -69,6 +79,18 @@ export interface PaymentsProvider {
   void(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   /** Asks the provider to collect an open invoice that it has, now and once. */
   collect(document: PaymentDocument, progress: Progress, note: Note): Promise<CollectResult>;
+  /** Issues a credit note of the delivered invoice at the provider, or finishes an earlier attempt. */
+  deliverNote(
+    document: PaymentDocument,
+    credited: CreditNote,
+    delivered: { readonly progress: Progress; readonly sending: NoteSending },
+    note: Note,
+  ): Promise<ExternalCreditNote>;
+  /** Our credit notes of the invoice there, by our ids; null: the provider does not say what it has. */
+  notesThere(
+    document: PaymentDocument,
+    progress: Progress,
+  ): Promise<ReadonlyMap<string, ExternalCreditNote> | null>;
   charge(charge: Charge, progress: Progress, note: Note): Promise<ChargeResult>;
   /** Whether a payment is in progress, such as a bank debit, so that it can only be awaited. */
   isPaymentUnderWay(progress: Progress): Promise<boolean>;

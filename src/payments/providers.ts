@@ -26,6 +26,8 @@ export interface ProviderParts {
   readonly send: SendMessage;
   /** The invoice as the API shows it. */
   invoiceText(document: PaymentDocument): Promise<string>;
+  /** The credit note as the API shows it. */
+  noteText(creditNoteId: string): Promise<string>;
 }
 
 /** A delivery with the billing configuration of its customer. */
@@ -68,7 +70,7 @@ async function refuseUnconnected(): Promise<never> {
 }
 
 async function openCustom(
-  { secrets, send, invoiceText }: ProviderParts,
+  { secrets, send, invoiceText, noteText }: ProviderParts,
   { configuration }: ConfiguredDelivery,
 ): Promise<PaymentsProvider> {
   const settings = customConfiguration.safeParse(openedSettings(secrets, configuration));
@@ -76,7 +78,7 @@ async function openCustom(
     throw new ProviderProblem('account', 'The signing_secret was sealed with another SECRETS_KEY');
   if (!settings.success)
     throw new ProviderProblem('refused', 'The configuration has no url and signing_secret');
-  return createCustomProvider({ settings: settings.data, send, invoiceText });
+  return createCustomProvider({ settings: settings.data, send, invoiceText, noteText });
 }
 
 async function openStripe(

@@ -146,6 +146,6 @@ test('messages and an invoice that are being sent when a move begins arrive, and
     return JSON.parse(body).data.external_invoice.invoice_id;
   };
   await expect.poll(shown, WAIT).toBe('ext-1');
-  const ofInvoice = system.messages.filter(({ invoice }) => invoice.id === invoiceId);
+  const ofInvoice = system.messages.filter(({ invoice }) => invoice?.id === invoiceId);
   expect(new Set(ofInvoice.map(({ id }) => id)).size).toBe(1);
 });

@@ -63,7 +63,7 @@ async function eventually(customer: string, id: string, expected: object): Promi
   });
 }
 
-const sentOf = (id: string) => receiver.messages.filter(({ invoice }) => invoice.id === id);
+const sentOf = (id: string) => receiver.messages.filter(({ invoice }) => invoice?.id === id);
 
 function once(fault: ReceiverFault): void {
   let isDone = false;
@@ -108,6 +108,52 @@ test('the whole invoice is sent, signed, and what is answered is on it', async (
   expect(sent?.headers['webhook-id']).toBe(sent?.id);
 });
 
+test('a credit note is sent once, signed, after its invoice, and is not voided then', async () => {
+  const customer = await customerOf();
+  receiver.misbehave = () => 503;
+  const id = await bill(customer);
+  const { body } = await api.get(`/v1/customers/${customer}/invoices/${id}`);
+  const [line] = (body as { data: { line_items: { id: string }[] } }).data.line_items;
+  const lines = [{ line_item_id: line?.id, amount: 200 }];
+  const settlement = 'offset_unpaid';
+  const note = await createdId(api, '/v1/invoices/creditNotes/create', {
+    ...{ invoice_id: id, reason: 'duplicate', lines, settlement },
+  });
+  const shown = async () => (await api.get(`/v1/invoices/creditNotes/${note}`)).body as { data: object };
+  expect(await shown()).toMatchObject({ data: { external_credit_note: { external_status: 'QUEUED' } } });
+  receiver.answers = { number: 'CR-4', pdf_url: 'https://erp.example/4.pdf' };
+  receiver.misbehave = () => null;
+  // Its answer is lost once, after the invoice has arrived.
+  receiver.onTaken = async ({ type }) => {
+    if (type === 'invoice.finalized') once('lost');
+  };
+  await vi.waitFor(
+    async () => {
+      await later(20);
+      expect(await shown()).toMatchObject({
+        data: {
+          external_credit_note: {
+            ...{ billing_provider_type: 'custom', external_status: 'ISSUED', total: 200 },
+            ...{ credit_note_number: 'CR-4', pdf_url: 'https://erp.example/4.pdf' },
+            credit_note_id: expect.stringMatching(/^ext-/),
+          },
+        },
+      });
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  const sent = receiver.messages.filter(({ body: text }) => text.includes(note));
+  expect(sent.map(({ type }) => type)).toEqual(['credit_note.issued', 'credit_note.issued']);
+  expect(new Set(sent.map((message) => message.id)).size).toBe(1);
+  expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({
+    credit_note: { id: note, invoice_id: id, offset_amount: 200, lines: [{ amount: 200 }] },
+  });
+  const at = Number(sent[0]?.headers['webhook-timestamp']) * 1_000;
+  const expected = signatureHeaders([SECRET], { id: sent[0]?.id ?? '', body: sent[0]?.body ?? '' }, at);
+  expect(sent[0]?.headers['webhook-signature']).toBe(expected['webhook-signature']);
+  expect((await api.send('POST', '/v1/invoices/creditNotes/void', { id: note })).status).toBe(409);
+});
+
 test('a later message of the receiver is on the invoice, also while the invoice is on its way to it', async () => {
   const customer = await customerOf();
   const id = await bill(customer);
@@ -124,6 +170,7 @@ test('a later message of the receiver is on the invoice, also while the invoice 
   await eventually(customer, id, { external_status: 'PAID' });
   // It pays before it answers.
   receiver.onTaken = async ({ invoice }) => {
+    if (invoice === undefined) throw new Error('it is a credit note');
     receiver.onTaken = async () => {};
     await api.post('/v1/providers/custom/invoices/update', {
       invoice_id: invoice.id,

@@ -11,7 +11,8 @@ interface TakenInvoice {
 interface TakenMessage {
   readonly id: string;
   readonly type: string;
-  readonly invoice: Record<string, unknown>;
+  /** Absent in messages of credit notes. */
+  readonly invoice?: Record<string, unknown>;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }

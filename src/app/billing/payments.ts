@@ -1,6 +1,7 @@
 /** Wires the delivery of invoices: accounts of providers, the workers, and their messages. */
 
 import { stringifyJson } from '../../api/base/json.ts';
+import { creditNoteToWire } from '../../api/routes/invoices/credit-note-output.ts';
 import { invoiceToWire } from '../../api/routes/invoices/output.ts';
 import { viewOf } from '../../api/routes/invoices/routes.ts';
 import type { BillingContext } from '../../billing/billing-context.ts';
@@ -8,6 +9,8 @@ import {
   learnDefaultAccount,
   settleDefaultAccount,
 } from '../../billing/billing-providers/stripe-accounts.ts';
+import { readCreditNote } from '../../billing/invoices/credit-notes/read-notes.ts';
+import { pricingUnitsWithIds } from '../../billing/invoices/read/pricing-units.ts';
 import { getInvoice } from '../../billing/invoices/read/read-invoices.ts';
 import type { Config } from '../../config.ts';
 import { createDeliveries, type Deliveries, type DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';
@@ -49,6 +52,7 @@ export function providerParts(context: BillingContext, config: PaymentsConfig): 
     leavesInDraft: config.stripe?.leavesInDraft ?? false,
     send: sender(allowPrivate),
     invoiceText: (document) => invoiceText(context, document),
+    noteText: (creditNoteId) => noteText(context, creditNoteId),
   };
 }
 
@@ -92,4 +96,11 @@ async function invoiceText(
 ): Promise<string> {
   const invoice = await getInvoice(parts, customerId, invoiceId);
   return stringifyJson(invoiceToWire(invoice, await viewOf(parts, [invoice], {})));
+}
+
+/** In the form of `GET /v1/invoices/creditNotes/{credit_note_id}`. */
+async function noteText(parts: BillingContext, creditNoteId: string): Promise<string> {
+  const shown = await readCreditNote(parts, creditNoteId);
+  const units = await pricingUnitsWithIds(parts, [shown.note.creditTypeId]);
+  return stringifyJson(creditNoteToWire(shown, units));
 }

@@ -3,7 +3,7 @@
  * and otherwise asks the provider for its state. All steps are idempotent.
  */
 import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
-import { DAY_MS } from '../../core/time.ts';
+import { DAY_MS, type Instant } from '../../core/time.ts';
 import type { PaymentDocument } from '../../payments/document.ts';
 import {
   type ChargeResult,
@@ -16,6 +16,7 @@ import { loadCommits } from '../../store/balances/commits.ts';
 import type { AttemptEnd } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import type { BillingContext } from '../billing-context.ts';
+import { deliverNotes, firstNoteAt } from './deliver-notes.ts';
 import { isBeyondDoubt, nextLookAt, retryDelayMs } from './delivery-backoff.ts';
 import { loadDeliverable } from './delivery-document.ts';
 import type { PaymentEnd } from './end-delivery.ts';
@@ -56,15 +57,43 @@ export async function attemptDelivery(
     }
     if (found.kind === 'statement') throw new ProviderProblem('refused', 'It is on a consolidated invoice');
     const provider = await context.providerOf(delivery);
+    const { document } = found;
     if (asked !== undefined && delivery.deliveredAt !== null && !delivery.voidWanted) {
-      const external = await asked(provider, found.document, work.progress(), work.note);
-      return ended(work, withSum(found.document, external));
+      const external = await asked(provider, document, work.progress(), work.note);
+      // Its credit notes are left to the next attempt, so that the answer is about this step alone.
+      return dueWith(ended(work, withSum(document, external)), await firstNoteAt(context, invoiceId));
     }
-    return await next(work, provider, found.document);
+    const result = await next(work, provider, document);
+    return delivery.voidWanted ? result : await withNotes(work, provider, document, result);
   } catch (error) {
     if (!(error instanceof ProviderProblem)) throw error;
     return failed(work, error);
   }
+}
+
+/** The invoice, then its credit notes, which change its state there. */
+async function withNotes(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+  result: AttemptResult,
+): Promise<AttemptResult> {
+  const { context, note } = work;
+  const external = { ...work.progress().external, ...result.external };
+  const progress = { ...work.progress(), external };
+  const { problem, nextAt, areSent } = await deliverNotes(context, provider, { document, progress, note });
+  if (problem !== null) {
+    const { dueAt, failures, failingSince } = failed(work, problem);
+    return { ...result, dueAt, failures, failingSince, problem };
+  }
+  const latest = areSent ? withSum(document, await provider.status(document, progress, note)) : null;
+  const seen = latest === null ? result : { ...result, external: latest, dueAt: nextLook(work, latest) };
+  return dueWith(seen, nextAt);
+}
+
+/** Due with the note, if that is sooner. */
+function dueWith(result: AttemptResult, noteAt: Instant | null): AttemptResult {
+  return noteAt === null ? result : { ...result, dueAt: Math.min(result.dueAt ?? noteAt, noteAt) };
 }
 
 /** An attempt with the facts that are known while it runs. */
@@ -220,11 +249,20 @@ function statement({ external }: Delivery, consolidatedId: string): ExternalInvo
   return { ...external, status: 'SKIPPED', error: `Its amounts are on invoice ${consolidatedId}` };
 }
 
-function ended({ context: { clock }, delivery, progress }: Work, external: ExternalInvoice): AttemptResult {
-  const isDoubtful = progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
-  const dueAt = nextLookAt(external, { createdAt: delivery.createdAt, isDoubtful }, clock.now());
+function ended(work: Work, external: ExternalInvoice): AttemptResult {
+  const isDoubtful = isStillDoubtful(work);
+  const dueAt = nextLook(work, external);
   const nothing = { payment: null, actionRequired: null, problem: null };
   return { ...nothing, external, isDoubtful, dueAt, failures: 0, failingSince: null, isAttempt: true };
+}
+
+function isStillDoubtful({ delivery, progress }: Work): boolean {
+  return progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
+}
+
+function nextLook(work: Work, external: ExternalInvoice): Instant | null {
+  const { createdAt } = work.delivery;
+  return nextLookAt(external, { createdAt, isDoubtful: isStillDoubtful(work) }, work.context.clock.now());
 }
 
 /** It does not count as an attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */

@@ -3,6 +3,7 @@ import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
+import { queueNotes } from '../../store/invoices/credit-note-deliveries.ts';
 import {
   type Delivery,
   loadDeliveries,
@@ -58,6 +59,7 @@ async function redeliver(tx: Transaction, id: string, field: FieldPath, now: Ins
   } else if (isToDeliver(before)) {
     await restartDelivery(tx, id, now, { isDeletedThere: before.external.status === 'DELETED' });
   }
+  await queueNotes(tx, id);
 }
 
 const NOWHERE = (id: string) =>

@@ -3,10 +3,11 @@
  * package.
  */
 import type Stripe from 'stripe';
-import type { StandInIntent, StandInInvoice, StandInLine } from './stand-in-objects.ts';
+import type { StandInIntent, StandInInvoice, StandInLine, StandInNote } from './stand-in-objects.ts';
 import type { StandInState } from './stand-in-state.ts';
 
 const PAGE_DEFAULT = 10;
+export const TAX_RATE = 'txr_stand_in';
 
 /** Newest first, for one customer, since a time. */
 export function pageOf<Item extends { id: string; customer: string; created: number }>(
@@ -64,9 +65,11 @@ export function lineJson(invoice: StandInInvoice, line: StandInLine): OnTheWire<
   };
 }
 
+/** All rates have one id. */
 function taxesOf(amount: number, taxable: number) {
   if (amount === 0) return [];
-  const rest = { tax_behavior: 'exclusive', taxability_reason: 'standard_rated', tax_rate_details: null };
+  const tax_rate_details = { tax_rate: TAX_RATE };
+  const rest = { tax_behavior: 'exclusive', taxability_reason: 'standard_rated', tax_rate_details };
   return [{ amount, taxable_amount: taxable, type: 'tax_rate_details', ...rest }];
 }
 
@@ -85,6 +88,8 @@ export function invoiceJson(
     ...NOTHING_SPECIAL,
     ...{ id, object: 'invoice' as const, customer, currency, status, created, metadata },
     ...amountsOf(state, one),
+    pre_payment_credit_notes_amount: one.prePaymentNotes,
+    post_payment_credit_notes_amount: one.postPaymentNotes,
     ...{ attempted: one.attempted, attempt_count: one.attemptCount, auto_advance: one.autoAdvance },
     automatic_tax: {
       disabled_reason: null,
@@ -178,12 +183,7 @@ const NOTHING_SPECIAL = {
   ...{ customer_tax_ids: [], default_payment_method: null, default_source: null, default_tax_rates: [] },
   ...{ discounts: [], due_date: null, from_invoice: null, issuer: { type: 'self' as const } },
   ...{ last_finalization_error: null, latest_revision: null, livemode: false, next_payment_attempt: null },
-  ...{
-    on_behalf_of: null,
-    parent: null,
-    post_payment_credit_notes_amount: 0,
-    pre_payment_credit_notes_amount: 0,
-  },
+  ...{ on_behalf_of: null, parent: null },
   payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
   ...{ receipt_number: null, rendering: null, shipping_cost: null, shipping_details: null },
   ...{
@@ -231,5 +231,47 @@ export function intentJson(one: StandInIntent) {
     },
     last_payment_error: error,
     latest_charge: isPaid ? { id: `ch_${id}`, object: 'charge', created } : null,
+  };
+}
+
+export function noteJson(one: StandInNote): OnTheWire<Stripe.CreditNote> {
+  const { id, customer, currency, created, metadata, memo, reason, number, status, total, tax } = one;
+  const lines = listJson(one.lines, new URLSearchParams(), `/v1/credit_notes/${id}/lines`, noteLineJson);
+  const post = total - one.prePayment;
+  const isMixed = one.prePayment > 0 && post > 0;
+  return {
+    ...{ id, object: 'credit_note' as const, customer, currency, created, metadata, memo, reason, number },
+    ...{ status, total, amount: total, subtotal: total - tax, invoice: one.invoice },
+    ...{ subtotal_excluding_tax: total - tax, total_excluding_tax: total - tax },
+    total_taxes: taxesOf(tax, total - tax) as unknown as Stripe.CreditNote['total_taxes'],
+    ...{ pre_payment_amount: one.prePayment, post_payment_amount: post },
+    out_of_band_amount: one.outOfBand === 0 ? null : one.outOfBand,
+    refunds: refundsOf(one),
+    customer_balance_transaction: one.credit === 0 ? null : `cbtxn_${id}`,
+    type: isMixed ? 'mixed' : post > 0 ? 'post_payment' : 'pre_payment',
+    ...{ voided_at: status === 'void' ? created : null, pdf: `https://pay.example/${id}/pdf` },
+    lines: lines as unknown as Stripe.CreditNote['lines'],
+    ...{ amount_shipping: 0, customer_account: null, discount_amount: 0, discount_amounts: [] },
+    ...{ effective_at: created, livemode: false, pretax_credit_amounts: [], shipping_cost: null },
+  };
+}
+
+function refundsOf({ id, refund }: StandInNote): Stripe.CreditNote['refunds'] {
+  if (refund === 0) return [];
+  return [{ amount_refunded: refund, payment_record_refund: null, refund: `re_${id}`, type: 'refund' }];
+}
+
+export function noteLineJson({
+  id,
+  invoiceLine,
+  description,
+  amount,
+}: StandInNote['lines'][number]): OnTheWire<Stripe.CreditNoteLineItem> {
+  return {
+    ...{ id, object: 'credit_note_line_item' as const, amount, description, quantity: 1 },
+    ...(invoiceLine === null ? {} : { invoice_line_item: invoiceLine }),
+    type: invoiceLine === null ? 'custom_line_item' : 'invoice_line_item',
+    ...{ discount_amount: 0, discount_amounts: [], livemode: false, metadata: {}, tax_rates: [] },
+    ...{ pretax_credit_amounts: [], taxes: [], unit_amount: amount, unit_amount_decimal: String(amount) },
   };
 }

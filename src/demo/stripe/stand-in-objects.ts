@@ -40,6 +40,9 @@ export interface StandInInvoice {
   startingBalance: number;
   endingBalance: number | null;
   amountDue: number;
+  /** Amounts of credit notes before and after its payment. */
+  prePaymentNotes: number;
+  postPaymentNotes: number;
   sent: number;
   autoAdvance: boolean;
 }
@@ -68,10 +71,39 @@ export function newInvoice(
     amountPaid: 0,
     intent: null,
     automaticTax,
-    ...{ startingBalance: 0, endingBalance: null, amountDue: 0 },
+    ...{ startingBalance: 0, endingBalance: null, amountDue: 0, prePaymentNotes: 0, postPaymentNotes: 0 },
     sent: 0,
     autoAdvance: params.auto_advance === 'true',
   };
+}
+
+interface StandInNoteLine {
+  readonly id: string;
+  /** Null: a custom line. */
+  readonly invoiceLine: string | null;
+  readonly description: string;
+  readonly amount: number;
+}
+
+export interface StandInNote {
+  readonly id: string;
+  readonly number: string;
+  readonly invoice: string;
+  readonly customer: string;
+  readonly currency: string;
+  readonly created: number;
+  readonly metadata: Record<string, string>;
+  readonly memo: string | null;
+  readonly reason: string | null;
+  readonly lines: readonly StandInNoteLine[];
+  readonly tax: number;
+  readonly total: number;
+  /** The part that reduces the amount due; the other three are the rest. */
+  readonly prePayment: number;
+  readonly refund: number;
+  readonly credit: number;
+  readonly outOfBand: number;
+  status: 'issued' | 'void';
 }
 
 export interface StandInIntent {

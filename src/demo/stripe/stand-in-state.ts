@@ -19,18 +19,20 @@ import {
   type StandInIntent,
   type StandInInvoice,
   type StandInLine,
+  type StandInNote,
   StripeRefusal,
 } from './stand-in-objects.ts';
 
 const LINES_MAX = 250;
 const LINES_PER_CALL_MAX = 100;
-const TAX_PERCENT = 10;
+export const TAX_PERCENT = 10;
 const CURRENCIES_REFUSED = ['xau'];
 
 export class StandInState {
   readonly customers = new Map<string, StandInCustomer>();
   readonly invoices = new Map<string, StandInInvoice>();
   readonly intents = new Map<string, StandInIntent>();
+  readonly creditNotes = new Map<string, StandInNote>();
   readonly deleted = new Set<string>();
   readonly events: StandInEvent[] = [];
   /** The account of the key. */
@@ -240,7 +242,7 @@ export class StandInState {
   /** The payment of an invoice, which is created with the first attempt. */
   private intentOf(invoice: StandInInvoice): StandInIntent {
     const known = invoice.intent === null ? undefined : this.intents.get(invoice.intent);
-    if (known !== undefined) return known;
+    if (known !== undefined) return Object.assign(known, { amount: invoice.amountDue });
     const { customer, currency } = invoice;
     const intent: StandInIntent = {
       ...{ id: this.nextId('pi'), customer, currency, amount: invoice.amountDue },

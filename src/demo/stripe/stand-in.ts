@@ -7,7 +7,16 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { type FormValue, parseForm } from './form-body.ts';
-import { intentJson, invoiceJson, lineJson, listJson, pageOf } from './stand-in-answers.ts';
+import {
+  intentJson,
+  invoiceJson,
+  lineJson,
+  listJson,
+  noteJson,
+  noteLineJson,
+  pageOf,
+} from './stand-in-answers.ts';
+import { createNote, creditNote, notesOf, previewNote, voidNote } from './stand-in-credit-notes.ts';
 import { type StandInEvent, type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
 import { StandInState } from './stand-in-state.ts';
 
@@ -220,8 +229,11 @@ async function carryOut(
 
 function customerOf(state: StandInState, url: URL, text: string): string | null {
   const id = url.pathname.split('/')[3] ?? '';
-  const known = state.invoices.get(id)?.customer ?? state.intents.get(id)?.customer;
-  const named = url.searchParams.get('customer') ?? new URLSearchParams(text).get('customer');
+  const given = new URLSearchParams(text);
+  const invoice =
+    url.searchParams.get('invoice') ?? given.get('invoice') ?? state.creditNotes.get(id)?.invoice;
+  const known = (state.invoices.get(invoice ?? id) ?? state.intents.get(id))?.customer;
+  const named = url.searchParams.get('customer') ?? given.get('customer');
   return known ?? named ?? (state.customers.has(id) ? id : null);
 }
 
@@ -303,7 +315,35 @@ function operate(state: StandInState, { method, path }: StandInRequest, url: URL
     case 'POST tax/id':
       return taxJson(state, form);
     default:
-      throw new StripeRefusal(404, 'unknown_route', `Unrecognized request URL (${method}: ${path})`);
+      return operateNotes(state, name, { id, path, query, form });
+  }
+}
+
+interface NoteRequest {
+  readonly id: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly form: Form;
+}
+
+function operateNotes(state: StandInState, name: string, { id, path, query, form }: NoteRequest): unknown {
+  switch (name) {
+    case 'GET credit_notes': {
+      const newestFirst = notesOf(state, query.get('invoice')).toReversed();
+      return listJson(newestFirst, query, path, noteJson);
+    }
+    case 'GET credit_notes/id':
+      return noteJson(
+        id === 'preview' ? previewNote(state, parseForm(query.toString())) : creditNote(state, id),
+      );
+    case 'GET credit_notes/id/lines':
+      return listJson(creditNote(state, id).lines, query, path, noteLineJson);
+    case 'POST credit_notes':
+      return noteJson(createNote(state, form));
+    case 'POST credit_notes/id/void':
+      return noteJson(voidNote(state, id));
+    default:
+      throw new StripeRefusal(404, 'unknown_route', `Unrecognized request URL (${name}: ${path})`);
   }
 }
 

@@ -3,14 +3,23 @@
  * (docs/explanation/payments.md, "Any other system"). All attempts carry the same message id, by which the receiver
  * deduplicates them.
  */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { CreditNote } from '../../core/credit-note.ts';
+import type { ExternalCreditNote } from '../../core/external-credit-note.ts';
 import { EXTERNAL_STATUSES, type ExternalInvoice } from '../../core/external-invoice.ts';
 import { derivedId } from '../../core/ids.ts';
 import { storageProblem } from '../../core/storable-text.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { isLink } from '../../core/urls.ts';
 import type { PaymentDocument } from '../document.ts';
-import { type Note, type PaymentsProvider, type Progress, ProviderProblem } from '../provider.ts';
+import {
+  type Note,
+  type NoteSending,
+  type PaymentsProvider,
+  type Progress,
+  ProviderProblem,
+} from '../provider.ts';
 
 /** The receiver in a configuration. */
 export const customConfiguration = z.object({
@@ -28,6 +37,8 @@ const receiverAnswer = z.object({
   status: z.enum(EXTERNAL_STATUSES).nullish(),
   pdf_url: textOfAnswer(2_000).refine(isLink).nullish(),
 });
+
+const noteAnswer = receiverAnswer.omit({ status: true });
 
 function textOfAnswer(charactersMax: number) {
   return z
@@ -51,6 +62,8 @@ interface CustomReceiver {
   readonly send: SendMessage;
   /** The invoice as the API shows it. */
   invoiceText(document: PaymentDocument): Promise<string>;
+  /** The credit note as the API shows it. */
+  noteText(creditNoteId: string): Promise<string>;
 }
 
 export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider {
@@ -59,12 +72,14 @@ export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider
     // The receiver reports its state by itself.
     status: async (_, progress) => progress.external,
     async void(document, progress) {
-      await post(receiver, document, 'invoice.voided');
+      await post(receiver, 'invoice.voided', await invoiceContent(receiver, document));
       return { ...progress.external, status: 'VOID', error: null };
     },
     async collect() {
       throw new ProviderProblem('refused', 'A custom billing provider collects by itself');
     },
+    deliverNote: (_, credited, { sending }) => deliverNote(receiver, credited, sending),
+    notesThere: async () => null,
     async charge() {
       throw new ProviderProblem('refused', 'A custom billing provider collects no payments of gates');
     },
@@ -83,13 +98,10 @@ async function deliver(
     ...(begun.mappedAt === null ? { mappedAt: Date.now() } : {}),
     external: { billingProvider: 'custom' },
   });
-  const answer = await post(receiver, document, 'invoice.finalized');
+  const answer = await post(receiver, 'invoice.finalized', await invoiceContent(receiver, document));
   const parsed = receiverAnswer.safeParse(answer);
   if (!parsed.success) {
-    throw new ProviderProblem(
-      'refused',
-      `The receiver has answered without a valid ${parsed.error.issues[0]?.path.join('.') || 'external_id'}`,
-    );
+    throw invalidAnswer(parsed.error);
   }
   const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;
   return {
@@ -106,27 +118,64 @@ async function deliver(
   };
 }
 
+function invalidAnswer({ issues }: z.ZodError): ProviderProblem {
+  const member = issues[0]?.path.join('.') || 'external_id';
+  return new ProviderProblem('refused', `The receiver has answered without a valid ${member}`);
+}
+
 const REFUSED_FROM = 400;
 const UNCLEAR_FROM = 500;
 const BUSY = 429;
 const REQUEST_TIMEOUT = 408;
 
-async function post(
-  { settings, send, invoiceText }: CustomReceiver,
-  document: PaymentDocument,
-  type: string,
-) {
+/** The document in a message, as JSON. */
+interface Content {
+  /** The id of the document. */
+  readonly of: string;
+  readonly name: 'invoice' | 'credit_note';
+  readonly text: string;
+}
+
+async function invoiceContent({ invoiceText }: CustomReceiver, document: PaymentDocument): Promise<Content> {
+  return { of: document.invoiceId, name: 'invoice', text: await invoiceText(document) };
+}
+
+async function deliverNote(
+  receiver: CustomReceiver,
+  { id, subTotal, tax }: CreditNote,
+  { doubtful, begin }: NoteSending,
+): Promise<ExternalCreditNote> {
+  await begin(doubtful?.key ?? randomUUID());
+  const text = await receiver.noteText(id);
+  const sent = post(receiver, 'credit_note.issued', { of: id, name: 'credit_note', text });
+  const answer = noteAnswer.safeParse(await (doubtful === null ? sent : sent.catch(stillDoubtful)));
+  if (!answer.success) throw invalidAnswer(answer.error);
+  const { external_id: externalId, number = null, pdf_url: pdfUrl = null } = answer.data;
+  return {
+    ...{ billingProvider: 'custom', status: 'ISSUED', externalId, number, pdfUrl, error: null, tax },
+    issuedAt: Math.floor(Date.now() / SECOND_MS) * SECOND_MS,
+    total: subTotal.plus(tax),
+    ...{ prePayment: null, refund: null, customerBalance: null, outOfBand: null },
+  };
+}
+
+/** A receiver that is busy now may have taken an earlier message. */
+function stillDoubtful(error: unknown): never {
+  if (!(error instanceof ProviderProblem) || error.kind === 'refused') throw error;
+  throw new ProviderProblem('unclear', error.message);
+}
+
+async function post({ settings, send }: CustomReceiver, type: string, { of, name, text }: Content) {
   const { url, signing_secret: secret } = settings;
-  const id = derivedId('custom-delivery', type, document.invoiceId);
-  const invoice = await invoiceText(document);
-  const body = `{"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"invoice":${invoice}}`;
+  const id = derivedId('custom-delivery', type, of);
+  const body = `{"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},${JSON.stringify(name)}:${text}}`;
   const { status, answer, error } = await send(url, { id, body, secret });
   if (error === null) return parsedAnswer(answer);
-  const text = `The receiver has answered ${error}${answer ? `: ${answer}` : ''}`;
-  if (status === BUSY) throw new ProviderProblem('busy', text);
+  const problem = `The receiver has answered ${error}${answer ? `: ${answer}` : ''}`;
+  if (status === BUSY) throw new ProviderProblem('busy', problem);
   const isRefused =
     status !== null && status >= REFUSED_FROM && status < UNCLEAR_FROM && status !== REQUEST_TIMEOUT;
-  throw new ProviderProblem(isRefused ? 'refused' : 'unclear', status === null ? error : text);
+  throw new ProviderProblem(isRefused ? 'refused' : 'unclear', status === null ? error : problem);
 }
 
 function parsedAnswer(answer: string | null): unknown {

@@ -16,6 +16,8 @@ export type InvoiceLayout = (typeof INVOICE_LAYOUTS)[number];
 export interface ReadableLine {
   /** Stable when the line is computed again. */
   readonly id: string;
+  /** The ids of the lines of the invoice that it consists of. */
+  readonly parts: readonly string[];
   /** Our product id; null for conversions and credits. */
   readonly productId: string | null;
   /** The key of lines of one kind, such as a product of a customer. */
@@ -91,6 +93,7 @@ function mergedLine(document: PaymentDocument, parts: readonly DocumentLine[]): 
   if (line === undefined) throw new Error('a group has lines');
   return {
     ...first,
+    parts: parts.map(({ id }) => id),
     amount,
     figures: describeFigures(document, { ...line, quantity }),
     priced: first.priced === null ? null : { quantity, unitPrice: first.priced.unitPrice },
@@ -105,6 +108,7 @@ function creditLine(
   const name = document.names.balances.get(commitId) ?? 'Balance';
   return {
     id: `credit-${commitId}`,
+    parts: lines.map(({ id }) => id),
     productId: null,
     group: `credit-${commitId}`,
     groupName: name,
@@ -122,6 +126,7 @@ function readable(document: PaymentDocument, line: DocumentLine): ReadableLine {
   const name = customer === undefined ? line.name : `${customer}: ${line.name}`;
   return {
     id: line.id,
+    parts: [line.id],
     productId: isConversionLine(line) ? null : line.productId,
     group: JSON.stringify([line.origin?.invoiceId ?? null, unit]),
     groupName: name,
@@ -158,6 +163,7 @@ export function sumOf(parts: readonly ReadableLine[]): ReadableLine {
   if (first === undefined) throw new Error('a sum has parts');
   return {
     ...first,
+    parts: parts.flatMap((part) => part.parts),
     figures: null,
     amount: parts.reduce((sum, { amount }) => sum.plus(amount), ZERO),
     priced: null,

@@ -4,6 +4,7 @@
  * process.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { unsentNote } from '../../core/external-credit-note.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import type { PaymentDocument } from '../document.ts';
@@ -33,6 +34,8 @@ export const simulatedProvider: PaymentsProvider = {
     const message = outcome === 'PAID' ? null : REFUSED;
     return { external: simulatedState(document), outcome, message, actionRequired: null };
   },
+  deliverNote: async () => unsentNote('stripe', 'SKIPPED', null),
+  notesThere: async () => null,
   isPaymentUnderWay: async () => false,
 };
 

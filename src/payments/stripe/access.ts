@@ -109,7 +109,7 @@ function isSoonFree(error: unknown): error is ProviderProblem {
 }
 
 /** The code of a 429 answer because another request has locked the same object. */
-const LOCKED = 'lock_timeout';
+export const LOCKED = 'lock_timeout';
 
 /** The same access, which refuses writes once the lease on the invoice is lost. */
 export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {
@@ -157,6 +157,7 @@ interface ClientError {
   readonly message: string;
   readonly statusCode?: number;
   readonly code?: string;
+  readonly rawType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -169,7 +170,7 @@ const SENDING = createScopeKey<Sending>('request to Stripe');
 
 function problemOf(error: unknown, apiKey: string, { isSent }: Sending): ProviderProblem {
   if (error instanceof ProviderProblem) return error;
-  const { message, statusCode, code = null, headers } = error as ClientError;
+  const { message, statusCode, code = null, headers, rawType } = error as ClientError;
   // Proxies on the way to Stripe may echo the request.
   const text = `Stripe: ${message.replaceAll(apiKey, '…')}`;
   // A request that fails before it is sent, for example because a text cannot be encoded, fails in each attempt.
@@ -179,7 +180,9 @@ function problemOf(error: unknown, apiKey: string, { isSent }: Sending): Provide
     const retryAfterMs = Number.isFinite(seconds) ? seconds * SECOND_MS : null;
     return new ProviderProblem('busy', text, { code, retryAfterMs });
   }
-  if (statusCode === STATUS.conflict || statusCode >= STATUS.server) {
+  // Another request with the key was or is executed.
+  const isOther = statusCode === STATUS.conflict || rawType === 'idempotency_error';
+  if (isOther || statusCode >= STATUS.server) {
     return new ProviderProblem('unclear', text, { code });
   }
   const isAccount = statusCode === STATUS.unauthorized || statusCode === STATUS.forbidden;

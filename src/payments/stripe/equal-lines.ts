@@ -88,7 +88,7 @@ function* partsOf<Item>(items: readonly Item[]): Generator<Item[]> {
 }
 
 /** All lines: an answer contains the first ten, or one page. */
-async function allLines(
+export async function allLines(
   access: StripeAccess,
   { id, lines }: Stripe.Invoice,
 ): Promise<Stripe.InvoiceLineItem[]> {

@@ -62,7 +62,8 @@ function window(since: Instant) {
   return { created: { gte: Math.floor((since - EARLIER_MS) / SECOND_MS) }, limit: PAGE_MAX };
 }
 
-async function eachPage(
+/** Reads pages until the last one. */
+export async function eachPage(
   read: (after: { starting_after?: string }) => Promise<Stripe.ApiList<{ readonly id: string }>>,
 ): Promise<void> {
   let after: string | undefined;
@@ -71,7 +72,7 @@ async function eachPage(
     after = page.data.at(-1)?.id;
     if (!page.has_more || after === undefined) return;
   }
-  throw new ProviderProblem('unclear', 'Stripe: the customer has too many invoices to look through');
+  throw new ProviderProblem('unclear', 'Stripe: there are too many objects to look through');
 }
 
 /** The current invoice; null: deleted. */

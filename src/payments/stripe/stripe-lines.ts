@@ -27,6 +27,8 @@ const PRODUCT_NAME_MAX = 250;
 export interface StripeLine {
   /** Our id, by which the line is found in Stripe. */
   readonly id: string;
+  /** The ids of the lines of our invoice that it consists of. */
+  readonly parts: readonly string[];
   readonly description: string;
   /** In Stripe's unit. */
   readonly amount: bigint;
@@ -132,6 +134,7 @@ function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigin
   const figures = line.figures === null || priced !== null ? '' : ` · ${line.figures}`;
   return {
     id: line.id,
+    parts: line.parts,
     description: cutText(`${line.text}${figures}`, DESCRIPTION_MAX),
     amount,
     period: {

@@ -16,6 +16,7 @@ import { asOneWriter, type StripeAccess } from './access.ts';
 import { fromStripeUnits, isBelowMinimum } from './amounts.ts';
 import { collectStripeInvoice } from './collect-invoice.ts';
 import { deleted, deliverInvoice, type InvoiceJob, removeTwins, requireCustomer } from './deliver-invoice.ts';
+import { deliverStripeNote, stripeNotes } from './deliver-note.ts';
 import { EXPANDED, externalOfInvoice, needsAction } from './external-state.ts';
 import { retrieveInvoice } from './find-invoice.ts';
 import { type IntentWish, intentState, isUnderWay, payByIntent, voidIntent } from './payment-intent.ts';
@@ -46,6 +47,9 @@ export function createStripeProvider(access: StripeAccess, settings: StripeSetti
         ? voidIntent(jobOf(document, note), progress)
         : voidStripeInvoice(jobOf(document, note), progress),
     collect: (document, progress, note) => collectStripeInvoice(jobOf(document, note), progress),
+    deliverNote: (document, credited, delivered, note) =>
+      deliverStripeNote(jobOf(document, note), credited, delivered),
+    notesThere: (document, progress) => stripeNotes({ access, document }, progress),
     charge: (charge, progress, note) => chargeFor(jobOf(charge.document, note), charge, progress),
     isPaymentUnderWay: ({ external: { paymentId } }) => isUnderWay(access, paymentId),
   };

@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, gt, gte, lt, max, or, type SQL, sql } from 'drizzle-orm';
 import type { CreditNote, CreditNoteHead, CreditNoteLine, CreditNoteStatus } from '../../core/credit-note.ts';
 import type { Decimal } from '../../core/decimal.ts';
+import type { ExternalNoteStatus } from '../../core/external-credit-note.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { NumberPosition } from '../../core/invoice-number.ts';
 import type { PageRequest } from '../../core/paging.ts';
@@ -127,6 +128,8 @@ export interface CreditNoteFilter {
   readonly invoiceId?: string | undefined;
   readonly customerId?: string | undefined;
   readonly status?: CreditNoteStatus | undefined;
+  /** The state at the provider of the invoice. */
+  readonly externalStatus?: ExternalNoteStatus | undefined;
   /** Issued in this time. */
   readonly issued?: Interval | undefined;
 }
@@ -157,15 +160,26 @@ export async function listCreditNotes(
   return withNoteLines(db, rows.map(fromRow));
 }
 
-function conditions({ invoiceId, customerId, status, issued }: CreditNoteFilter): (SQL | undefined)[] {
+function conditions({
+  invoiceId,
+  customerId,
+  status,
+  externalStatus,
+  issued,
+}: CreditNoteFilter): (SQL | undefined)[] {
   return [
     invoiceId === undefined ? undefined : eq(creditNotes.invoiceId, invoiceId),
     customerId === undefined ? undefined : eq(creditNotes.customerId, customerId),
     status === undefined ? undefined : eq(creditNotes.status, status),
+    externalStatus === undefined ? undefined : isThere(externalStatus),
     issued === undefined
       ? undefined
       : and(gte(creditNotes.issuedAt, issued.start), lt(creditNotes.issuedAt, issued.end)),
   ];
+}
+
+function isThere(status: ExternalNoteStatus): SQL {
+  return sql`${creditNotes.id} in (select w.credit_note_id from credit_note_deliveries w where w.status = ${status})`;
 }
 
 /** In the order of their ids, at most `limit` after `after`; `customerIds` null: of all customers. */

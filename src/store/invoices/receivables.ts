@@ -10,6 +10,7 @@ import { minorUnitPlaces } from '../../core/currencies.ts';
 import { type Decimal, decimal } from '../../core/decimal.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
+import { offsetNotThere } from './credit-note-deliveries.ts';
 import { invoices } from './invoices.tables.ts';
 
 type Reader = Database | Transaction;
@@ -104,7 +105,8 @@ async function placesOfUnits(db: Reader): Promise<SQL> {
 
 const SUMS = (places: SQL) => sql`${invoices.creditTypeId}::text as unit, count(*)::int as count,
   sum(${invoices.total})::text as total,
-  coalesce(sum(greatest(coalesce(delivery.total, round(${invoices.total}, ${places})) - coalesce(delivery.amount_paid, 0), 0))
+  coalesce(sum(greatest(coalesce(delivery.total, round(${invoices.total}, ${places})) - coalesce(delivery.amount_paid, 0)
+    - ${offsetNotThere(invoices.id)}, 0))
     filter (where ${UNPAID_JOINED}), 0)::text as unpaid`;
 const FROM = sql`from ${invoices} left join invoice_deliveries delivery on delivery.invoice_id = ${invoices.id}`;
 

@@ -26,7 +26,7 @@ export const NOTE_FIELDS: readonly FormField[] = [
   {
     at: 'settlement',
     label: 'Settlement',
-    hint: 'Offset unpaid: the customer pays less. Refund: you pay it back. Credit balance: the customer has a credit here. Whatever is unpaid is offset first.',
+    hint: 'Offset unpaid: the customer pays less. Refund: Stripe pays it back, or you do. Credit balance: the customer has a credit here. Whatever is unpaid is offset first.',
   },
   {
     at: 'credit_product_id',

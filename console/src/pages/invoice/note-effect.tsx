@@ -51,7 +51,7 @@ export function NoteEffect({ invoice, preview }: { readonly invoice: Invoice; re
 
 const SETTLED = [
   ['offset_amount', 'Not to be paid any more', 'It was not paid yet'],
-  ['refund_amount', 'To refund', 'The customer has paid it: pay it back'],
+  ['refund_amount', 'To refund', 'It was paid: Stripe refunds it, else pay it back'],
   ['credit_balance_amount', 'Credit of the customer', 'Pays for the next usage here'],
 ] as const;
 

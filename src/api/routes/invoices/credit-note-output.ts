@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import type { PlannedNote } from '../../../billing/invoices/credit-notes/plan-note.ts';
 import type { ShownNote } from '../../../billing/invoices/credit-notes/read-notes.ts';
+import { BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { CREDIT_NOTE_REASONS, type CreditNoteLine, SETTLEMENTS } from '../../../core/credit-note.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { currencyOf } from '../../../core/currencies.ts';
 import { ZERO } from '../../../core/decimal.ts';
+import { EXTERNAL_NOTE_STATUSES, type ExternalCreditNote } from '../../../core/external-credit-note.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
 import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
@@ -45,6 +47,34 @@ const amounts = {
   lines: z.array(line),
 };
 
+const externalNote = z
+  .object({
+    billing_provider_type: z.enum(BILLING_PROVIDERS),
+    external_status: z.enum(EXTERNAL_NOTE_STATUSES).meta({
+      description:
+        '`QUEUED`: not there yet. `VOID`: voided there. `SKIPPED`: nothing of it belongs there. ' +
+        '`INVALID_REQUEST_ERROR`: refused; `billing_provider_error` says why.',
+    }),
+    credit_note_id: z.string().optional().meta({ description: 'Its id at the provider.' }),
+    credit_note_number: z.string().optional(),
+    issued_at_timestamp: timestamp.optional(),
+    pdf_url: z.string().optional(),
+    total: exactValue.optional(),
+    tax: exactValue.optional(),
+    pre_payment_amount: exactValue
+      .optional()
+      .meta({ type: 'number', description: 'Deducted from the amount due of the open invoice.' }),
+    refund_amount: exactValue.optional(),
+    customer_balance_amount: exactValue
+      .optional()
+      .meta({ type: 'number', description: 'Added to the balance of the customer there.' }),
+    out_of_band_amount: exactValue
+      .optional()
+      .meta({ type: 'number', description: 'Given back outside of the provider, such as by a credit here.' }),
+    billing_provider_error: z.string().optional(),
+  })
+  .meta({ id: 'ExternalCreditNote' });
+
 export const creditNoteSchema = z
   .object({
     id: uuid,
@@ -63,6 +93,9 @@ export const creditNoteSchema = z
     credit_id: uuid.optional().meta({ description: 'The credit that `credit_balance` has created.' }),
     uniqueness_key: z.string().optional(),
     created_by: z.string(),
+    external_credit_note: externalNote.optional().meta({
+      description: 'The note at the provider of its invoice. Absent if it is not delivered.',
+    }),
     ...amounts,
   })
   .meta({ id: 'CreditNote' });
@@ -115,8 +148,23 @@ function amountsToWire(
   };
 }
 
+function externalToWire(external: ExternalCreditNote): z.input<typeof externalNote> {
+  const { billingProvider, status, externalId, number, issuedAt, pdfUrl, error } = external;
+  return {
+    ...{ billing_provider_type: billingProvider, external_status: status },
+    ...{ credit_note_id: externalId ?? undefined, credit_note_number: number ?? undefined },
+    issued_at_timestamp: issuedAt === null ? undefined : formatInstant(issuedAt),
+    ...{ pdf_url: pdfUrl ?? undefined, total: external.total ?? undefined, tax: external.tax ?? undefined },
+    pre_payment_amount: external.prePayment ?? undefined,
+    refund_amount: external.refund ?? undefined,
+    customer_balance_amount: external.customerBalance ?? undefined,
+    out_of_band_amount: external.outOfBand ?? undefined,
+    billing_provider_error: error ?? undefined,
+  };
+}
+
 export function creditNoteToWire(
-  { note, invoiceNumber, invoiceIssuedAt }: ShownNote,
+  { note, invoiceNumber, invoiceIssuedAt, external }: ShownNote,
   units: CreditTypes,
 ): z.input<typeof creditNoteSchema> {
   return {
@@ -129,6 +177,7 @@ export function creditNoteToWire(
     voided_at: note.voidedAt === null ? undefined : formatInstant(note.voidedAt),
     ...{ credit_id: note.creditId ?? undefined, uniqueness_key: note.uniquenessKey ?? undefined },
     created_by: note.createdBy,
+    external_credit_note: external === null ? undefined : externalToWire(external),
     ...amountsToWire(note, note.lines, unitOf(note.creditTypeId, units)),
   };
 }

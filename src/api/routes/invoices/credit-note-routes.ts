@@ -7,6 +7,7 @@ import { listShownNotes, readCreditNote } from '../../../billing/invoices/credit
 import { voidCreditNote } from '../../../billing/invoices/credit-notes/void-note.ts';
 import { pricingUnitsWithIds as creditTypesOf } from '../../../billing/invoices/read/pricing-units.ts';
 import { CREDIT_NOTE_REASONS, SETTLEMENTS } from '../../../core/credit-note.ts';
+import { EXTERNAL_NOTE_STATUSES } from '../../../core/external-credit-note.ts';
 import type { CreditRequest } from '../../../rating/credit-notes/credit-lines.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, exactNumber, hourAlignedTimestamp, timestamp, uuid } from '../../wire/fields.ts';
@@ -73,8 +74,7 @@ const noteBody = z
       .optional()
       .meta({ description: 'With `credit_balance`: until when the credit can be used.' }),
     deliver_after: timestamp.optional().meta({
-      description:
-        'Stored for the delivery to a billing provider, which does not happen yet. Default: at once.',
+      description: 'When it may be sent to the billing provider of the invoice. Default: at once.',
     }),
     uniqueness_key: z.string().min(1).max(128).optional().meta({
       description: 'A repeated key answers 409 and creates nothing.',
@@ -132,8 +132,8 @@ function createRoute(billing: BillingContext): RouteDefinition {
     description:
       'Takes back a part of a finalized invoice, or all of it. It has a number at once, and does not change the lines of ' +
       'the invoice. Amounts are in the unit of the invoice, net of tax, in whole minor units. A second note counts the ' +
-      'first: no line is credited for more than it has. The invoice can then not be voided unless the note is. Notes ' +
-      'are not sent to a billing provider yet: create the same one there.',
+      'first: no line is credited for more than it has. The invoice can then not be voided unless the note is. It is ' +
+      'sent to the billing provider of the invoice once that has the invoice.',
     tags: ['Invoices'],
     scope: 'write',
     body: noteBody,
@@ -173,8 +173,8 @@ function voidRoute(billing: BillingContext): RouteDefinition {
     operationId: 'voidCreditNote',
     summary: 'Void a credit note',
     description:
-      'It keeps its number, and takes back from balances what it gave them. 409 after it was delivered, or without a ' +
-      'billing provider after the month of its issue, and if what it gave is used.',
+      'It keeps its number, and takes back from balances what it gave them. 409 once it is sent to a billing provider, ' +
+      'after the month of its issue, and if what it gave is used.',
     tags: ['Invoices'],
     scope: 'write',
     body: z.object({ id: uuid }),
@@ -191,6 +191,9 @@ const listQuery = pageQuery(keysetPosition, 25).extend({
   invoice_id: uuid.optional(),
   customer_id: uuid.optional(),
   status: enumIn(['ISSUED', 'VOID']).optional(),
+  external_status: enumIn(EXTERNAL_NOTE_STATUSES)
+    .optional()
+    .meta({ description: 'The state at the provider of the invoice.' }),
   issued_from: timestamp.optional().meta({ description: 'Issued at this time or later.' }),
   issued_before: timestamp.optional().meta({ description: 'Issued before this time.' }),
   sort,
@@ -211,8 +214,9 @@ function listRoute(billing: BillingContext): RouteDefinition {
     errors: [400],
     async handler({ query }) {
       const { invoice_id: invoiceId, customer_id: customerId, status } = query;
+      const { external_status: externalStatus } = query;
       const { issued_from: start = 0, issued_before: end = LATEST } = query;
-      const filter = { invoiceId, customerId, status, issued: { start, end } };
+      const filter = { invoiceId, customerId, status, externalStatus, issued: { start, end } };
       const page = await listShownNotes(billing, filter, { ...pageRequest(query), order: order[query.sort] });
       const units = await creditTypesOf(
         billing,

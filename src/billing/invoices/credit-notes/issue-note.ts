@@ -10,6 +10,7 @@ import { loadCommits } from '../../../store/balances/commits.ts';
 import { insertManualEntry } from '../../../store/balances/manual-balance-entries.ts';
 import type { Transaction } from '../../../store/base/database.ts';
 import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
+import { queueNotes } from '../../../store/invoices/credit-note-deliveries.ts';
 import {
   creditNoteWithKey,
   creditNoteWithNumber,
@@ -102,6 +103,7 @@ async function store(
     creditId: credit?.id ?? null,
   };
   await insertCreditNote(tx, note);
+  await queueNotes(tx, invoiceId);
   const entry = {
     creditNoteId: id,
     reason: `Credit note ${number}`,

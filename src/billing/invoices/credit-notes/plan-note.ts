@@ -7,7 +7,8 @@ import type {
   SettledAmounts,
   Settlement,
 } from '../../../core/credit-note.ts';
-import { sum, ZERO } from '../../../core/decimal.ts';
+import { type Decimal, maximum, sum, ZERO } from '../../../core/decimal.ts';
+import type { ExternalCreditNote } from '../../../core/external-credit-note.ts';
 import type { ExternalInvoice } from '../../../core/external-invoice.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -28,6 +29,7 @@ import { type InvoicePayment, noteTax, settle } from '../../../rating/credit-not
 import { loadCommits } from '../../../store/balances/commits.ts';
 import type { Transaction } from '../../../store/base/database.ts';
 import { loadInvoiceDeductions, lockBalances } from '../../../store/invoices/balance-deductions.ts';
+import { notesAtProvider } from '../../../store/invoices/credit-note-deliveries.ts';
 import { standingNotes } from '../../../store/invoices/credit-notes.ts';
 import { loadExternalInvoices } from '../../../store/invoices/invoice-deliveries.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
@@ -80,7 +82,9 @@ export async function planNote(
     today === null ? creditLines(book, input.lines ?? []) : creditDifference(book, openBook(today, []));
   const external = (await loadExternalInvoices(tx, [invoice.id])).get(invoice.id) ?? null;
   const lines = taken.map(lineOf);
-  const amounts = amountsOf({ book, taken, before, external, settlement: input.settlement });
+  const payment = paymentOf(external, await notesAtProvider(tx, invoice.id));
+  const invoiceTax = external?.tax?.amount ?? ZERO;
+  const amounts = amountsOf({ book, taken, before, payment, invoiceTax, settlement: input.settlement });
   const entries = await entriesOfNote(tx, {
     ...{ invoiceId: invoice.id, taken, lines, now },
     before: before.map(({ id }) => id),
@@ -114,14 +118,15 @@ interface AmountsInput {
   readonly book: CreditBook;
   readonly taken: readonly TakenBack[];
   readonly before: readonly CreditNote[];
-  readonly external: ExternalInvoice | null;
+  readonly payment: InvoicePayment;
+  readonly invoiceTax: Decimal;
   readonly settlement: Settlement | null;
 }
 
-function amountsOf({ book, taken, before, external, settlement }: AmountsInput): PlannedNote['amounts'] {
+function amountsOf(input: AmountsInput): PlannedNote['amounts'] {
+  const { book, taken, before, payment, invoiceTax, settlement } = input;
   const { payable, creditTypeId } = book;
   const subTotal = moneyOf(taken);
-  const invoiceTax = external?.tax?.amount ?? ZERO;
   const tax = noteTax({
     ...{ creditTypeId, payable, subTotal, tax: invoiceTax },
     creditedBefore: sum(before.map((note) => note.subTotal)),
@@ -129,18 +134,28 @@ function amountsOf({ book, taken, before, external, settlement }: AmountsInput):
   });
   const due = payable.plus(invoiceTax);
   const settled = settle({
-    ...{ settlement, due, total: subTotal.plus(tax), payment: paymentOf(external) },
+    ...{ settlement, due, total: subTotal.plus(tax), payment },
     before: settledBy(before),
   });
   const all = sum(taken.map(({ amount }) => amount));
   return { subTotal, tax, balanceAmount: all.minus(subTotal), settled };
 }
 
-/** An invoice that its provider skipped, or does not have, says nothing of its payment. */
-function paymentOf(external: ExternalInvoice | null): InvoicePayment {
+/**
+ * An invoice that its provider skipped, or does not have, says nothing of its payment. What notes have deducted there
+ * counts as paid there, and not here.
+ */
+function paymentOf(
+  external: ExternalInvoice | null,
+  notes: ReadonlyMap<string, ExternalCreditNote>,
+): InvoicePayment {
   if (external === null || external.status === 'SKIPPED')
     return { isKnown: false, isPaid: false, paid: ZERO };
-  return { isKnown: true, isPaid: external.status === 'PAID', paid: external.amountPaid ?? ZERO };
+  const deducted = [...notes.values()].flatMap(({ status, prePayment }) =>
+    status === 'VOID' || prePayment === null ? [] : [prePayment],
+  );
+  const paid = maximum((external.amountPaid ?? ZERO).minus(sum(deducted)), ZERO);
+  return { isKnown: true, isPaid: external.status === 'PAID', paid };
 }
 
 function settledBy(notes: readonly CreditNote[]): SettledAmounts {

@@ -2,9 +2,11 @@
 import type { CreditNote } from '../../../core/credit-note.ts';
 import type { Decimal } from '../../../core/decimal.ts';
 import { notFound } from '../../../core/errors.ts';
+import type { ExternalCreditNote } from '../../../core/external-credit-note.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { cutPage, type Page } from '../../../core/paging.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
+import { loadExternalNotes } from '../../../store/invoices/credit-note-deliveries.ts';
 import {
   type CreditNoteFilter,
   type CreditNotePageRequest,
@@ -22,6 +24,8 @@ export interface ShownNote {
   /** Null: the invoice has none yet. */
   readonly invoiceNumber: string | null;
   readonly invoiceIssuedAt: number;
+  /** Its state at the provider of the invoice; null: it is not delivered. */
+  readonly external: ExternalCreditNote | null;
 }
 
 type Reads = Pick<RowContext, 'db'>;
@@ -57,10 +61,15 @@ async function withInvoices(
   const ids = [...new Set(notes.map(({ invoiceId }) => invoiceId))];
   const numbers = await loadInvoiceNumbers(tx, ids);
   const dates = await loadInvoiceDates(tx, ids);
+  const externals = await loadExternalNotes(
+    tx,
+    notes.map(({ id }) => id),
+  );
   return notes.map((note) => ({
     note,
     invoiceNumber: numbers.get(note.invoiceId) ?? null,
     invoiceIssuedAt: dates.get(note.invoiceId) ?? note.issuedAt,
+    external: externals.get(note.id) ?? null,
   }));
 }
 

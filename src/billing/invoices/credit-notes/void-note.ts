@@ -9,6 +9,7 @@ import { loadEntriesOfNotes } from '../../../store/balances/manual-balance-entri
 import type { Transaction } from '../../../store/base/database.ts';
 import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
 import { lockBalances } from '../../../store/invoices/balance-deductions.ts';
+import { unqueueNote } from '../../../store/invoices/credit-note-deliveries.ts';
 import { findCreditNote, setCreditNoteVoid } from '../../../store/invoices/credit-notes.ts';
 import { lockInvoice } from '../../../store/invoices/invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
@@ -32,6 +33,9 @@ export async function voidCreditNote(
     if (note === null || note.status === 'VOID') throw conflict(`credit note ${id} is voided already`);
     const now = clock.now();
     requireOpenMonth(note, now);
+    if (!(await unqueueNote(tx, id))) {
+      throw conflict(`credit note ${id} is sent to the billing provider: correct it by a charge`);
+    }
     const entries = await reversedEntries(tx, note);
     await requireUnused(tx, entries);
     await setCreditNoteVoid(tx, id, now);
