@@ -35,7 +35,7 @@ export const EXAMPLE_IDS = {
   /** Issued, of a contract whose billing provider is your own system. */
   externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
   /** The customer of that invoice. */
-  externalCustomer: 'c0000000-0000-4000-8000-000000000030',
+  externalCustomer: 'c0000000-0000-4000-8000-0000000000c1',
   openInvoice: 'c0000000-0000-4000-8000-0000000000c0',
   /** A product on that invoice. */
   chargedProduct: 'c0000000-0000-4000-8000-00000000002e',

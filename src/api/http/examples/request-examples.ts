@@ -29,6 +29,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   billable_metric_id: EXAMPLE_IDS.metric,
   rate_card_id: EXAMPLE_IDS.rateCard,
   invoice_id: EXAMPLE_IDS.invoice,
+  correction_id: EXAMPLE_IDS.openCorrection,
   credit_note_id: EXAMPLE_IDS.creditNote,
   webhook_id: EXAMPLE_IDS.webhook,
   billing_provider_type: 'stripe',

@@ -88,7 +88,6 @@ export const usageExamples: RequestExamples = {
   applyEventCorrection: { body: { correction_id: ids.filledCorrection } },
   revertEventCorrection: { body: { correction_id: ids.appliedCorrection } },
   dropEventCorrection: { body: { correction_id: ids.wrongCorrection } },
-  getEventCorrection: { params: { correction_id: ids.openCorrection } },
   searchEvents: { body: { transactionIds: ['2026-11-09-acme-000001'] } },
   querySql: {
     body: { sql: 'SELECT event_type, COUNT(*) AS n FROM events GROUP BY event_type ORDER BY n DESC' },
