@@ -46,16 +46,18 @@ const EXAMPLES: readonly (readonly [file: string, command: readonly string[], pr
     ],
   ];
 
-it.each(EXAMPLES)('%s prints what it should, as often as it is run', async (file, command, printed) => {
+it.for(EXAMPLES)('%s prints what it should, as often as it is run', async (example, { skip }) => {
+  const [file, command, printed] = example;
   const [program = '', ...args] = command;
-  if (!isInstalled(program) || (program === 'bash' && !isInstalled('curl'))) return;
+  const needed = program === 'bash' ? [program, 'curl'] : [program];
+  for (const name of needed) skip(!isInstalled(name), `${name} is not installed`);
   const home: Record<string, string> = process.env.HOME === undefined ? {} : { HOME: process.env.HOME };
   const env = { ...home, TALLYHOUSE_URL: service.url, TALLYHOUSE_TOKEN: service.token };
-  for (let run = 0; run < 2; run += 1) {
-    const example = runCommand(program, [...args, join(folder, file)], env);
-    const code = await example.ended;
-    expect([code, example.stderr()]).toEqual([0, '']);
-    for (const text of printed) expect(example.stdout()).toContain(text);
+  for (let time = 0; time < 2; time += 1) {
+    const run = runCommand(program, [...args, join(folder, file)], env);
+    const code = await run.ended;
+    expect([code, run.stderr()]).toEqual([0, '']);
+    for (const text of printed) expect(run.stdout()).toContain(text);
   }
 });
 
