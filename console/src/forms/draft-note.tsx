@@ -1,4 +1,4 @@
-/** Says that a form has entries of before. */
+/** Says that a form shows the draft of an earlier visit. */
 import { Note } from '../parts/states.tsx';
 
 export function DraftNote({ isKept, discard }: { readonly isKept: boolean; discard(): void }) {

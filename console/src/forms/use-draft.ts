@@ -5,7 +5,7 @@ import type { Values } from './field.ts';
 
 interface Draft {
   readonly values: Values;
-  /** Whether it is of before, and not of this visit. */
+  /** Whether the draft was kept from an earlier visit. */
   readonly isKept: boolean;
   change(next: (before: Values) => Values): void;
   discard(): void;

@@ -1,4 +1,4 @@
-/** What a set of corrections changes of the versions of events (docs/explanation/corrections.md). Pure. */
+/** Plans how a set of corrections changes the versions of events (docs/explanation/corrections.md). Pure. */
 import type { CorrectionEntry } from '../../core/event-correction.ts';
 import type { CorrectedRow } from '../../metering/corrections/corrected-rows.ts';
 import type { CorrectedVersion, FoundEvents } from '../../metering/events/find-events.ts';
@@ -65,7 +65,7 @@ export interface EntryPlan {
   } | null;
 }
 
-/** What an entry does to the versions of its id; undefined: there is no event with it. */
+/** Plans one entry. `versions` are those of its id; undefined: no event has that id. */
 export function planEntry(entry: CorrectionEntry, versions: EventVersions | undefined): EntryPlan {
   const base = versions?.counting[0]?.event ?? versions?.last ?? null;
   if (versions === undefined || base === null) return { entry, changed: null };

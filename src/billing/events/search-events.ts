@@ -34,7 +34,7 @@ interface UnmatchedMetric {
   readonly reason: string;
 }
 
-/** What corrections have made of a version of an event. */
+/** How corrections have changed a version of an event. */
 interface EventStanding {
   /** `billed`: it counts; `amended`: another version counts instead. */
   readonly status: 'billed' | 'voided' | 'amended';
@@ -169,7 +169,7 @@ async function unpricedReasonsOf(
   return new Map(priced.map((event, index) => [event, reasons[index] ?? null]));
 }
 
-/** Of a row that nothing counts. */
+/** The view of a row that counts for no usage. */
 function uncountedView(
   event: StoredEvent,
   customer: UsageOwnerName | null,

@@ -31,7 +31,7 @@ export interface AttemptResult extends AttemptEnd {
 /** A customer who does not confirm a payment within this time does not pay. */
 const ACTION_MAX_MS = DAY_MS;
 
-/** What is done with a delivered invoice in place of a look at its state. Returns the state afterwards. */
+/** A step with a delivered invoice that replaces the look at its state. Returns the state afterwards. */
 export type DeliveredStep = (
   provider: PaymentsProvider,
   document: PaymentDocument,
